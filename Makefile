@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# hugefill: hugefill.c + cmd/*.c + lib/*.c -> ./hugefill; everything else that is built lies in out/.
+#
+#   CC, CFLAGS, CPPFLAGS, LDFLAGS   as usual; a change of them rebuilds
+#   SAN=address,undefined           the program with these sanitizers, as out/san-.../hugefill, and the
+#                                   tests with it; SAN= is none at all, also for the unit tests
+#   OUT=DIR                         another place than out/ (then the program lies there too)
+#   HUGEFILL=FILE                   test this program
+#   TESTS="FILE..."                 check-unit, check-cli, ...: only these
+#   PROVE_FLAGS="-v"                what prove is to do besides
+#   V=1                             shows the commands
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+AR ?= ar
+PKG_CONFIG ?= pkg-config
+CFLAGS ?= -O2 -g
+PREFIX ?= /usr/local
+OUT ?= out
+VERSION := $(shell cat VERSION)
+
+PACKAGES := mount smartcols numa json-c
+PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
+PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+	-Wwrite-strings -Wvla -Wformat=2 -Wundef
+HF_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DHF_VERSION='"$(VERSION)"' $(PKG_CFLAGS)
+HF_CFLAGS := -std=gnu11 -fPIE -pthread -fstack-protector-strong $(WARNINGS)
+LIBS := $(PKG_LIBS) -lm
+HF_LDFLAGS := -pie -pthread -Wl,-z,relro,-z,now
+
+LIB := $(sort $(wildcard lib/*.c))
+CMD := $(sort $(wildcard cmd/*.c))
+UNIT := $(sort $(wildcard test/unit/test_*.c))
+
+# A variant is one set of sanitizers with its own objects: "obj" has none, "asan" is what unit tests
+# are linked with unless SAN says otherwise.
+comma := ,
+ifeq ($(origin SAN),undefined)
+BIN_VARIANT := obj
+UNIT_VARIANT := asan
+SAN_asan := address,undefined
+else ifeq ($(SAN),)
+BIN_VARIANT := obj
+UNIT_VARIANT := obj
+else
+BIN_VARIANT := san-$(subst $(comma),-,$(SAN))
+UNIT_VARIANT := $(BIN_VARIANT)
+SAN_$(BIN_VARIANT) := $(SAN)
+endif
+VARIANTS := $(sort $(BIN_VARIANT) $(UNIT_VARIANT))
+
+# Fortified calls hide from the sanitizers what they look for.
+san_flags = $(if $(SAN_$(1)),-fsanitize=$(SAN_$(1)) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+compile = $(CC) $(HF_CPPFLAGS) $(if $(SAN_$(1)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) $(CPPFLAGS) \
+	$(HF_CFLAGS) $(san_flags) $(CFLAGS)
+link = $(CC) $(HF_CFLAGS) $(san_flags) $(CFLAGS) $(HF_LDFLAGS) $(LDFLAGS)
+
+BIN := $(if $(filter outobj,$(OUT)$(BIN_VARIANT)),hugefill,$(OUT)/$(BIN_VARIANT)/hugefill)
+UNIT_BINS := $(UNIT:%.c=$(OUT)/$(UNIT_VARIANT)/%)
+HUGEFILL ?= $(abspath $(BIN))
+HF_OBJECTS := $(abspath $(OUT)/$(BIN_VARIANT))
+export HUGEFILL HF_OBJECTS PROVE_FLAGS
+unexport ARGP_HELP_FMT
+
+all: $(BIN)
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all unit deps deps-build deps-perf demo check check-house check-unit check-cli check-kernel \
+	check-faults lint perf install uninstall clean FORCE
+
+say = $(if $(V),,@echo "  $(1)  $@"; )
+
+# A stamp holds what its dependents were made with, and changes only when that does.
+quote = '$(subst ','\'',$(1))'
+stamp = @mkdir -p $(@D); printf '%s\n' $(call quote,$(1)) | cmp -s - $@ || printf '%s\n' $(call quote,$(1)) >$@
+
+define variant
+$(OUT)/$(1)/%.o: %.c $(OUT)/$(1)/flags
+	@mkdir -p $$(@D)
+	$$(call say,CC)$$(call compile,$(1)) -MMD -MP -c -o $$@ $$<
+
+$(OUT)/$(1)/flags: FORCE
+	$(if $(PKG_LIBS),,@echo "libraries are missing ($(PACKAGES)): make deps" >&2; exit 1)
+	$$(call stamp,$$(call compile,$(1)))
+
+$(OUT)/$(1)/link: FORCE
+	$$(call stamp,$$(call link,$(1)) $(LIBS) $(LIB) $(CMD))
+
+$(OUT)/$(1)/libhugefill.a: $(LIB:%.c=$(OUT)/$(1)/%.o) $(OUT)/$(1)/link
+	@rm -f $$@
+	$$(call say,AR)$(AR) rcs $$@ $$(filter %.o,$$^)
+
+$(OUT)/$(1)/test/unit/test_%: $(OUT)/$(1)/test/unit/test_%.o $(OUT)/$(1)/libhugefill.a
+	$$(call say,LD)$$(call link,$(1)) -o $$@ $$^ $(LIBS)
+
+-include $(wildcard $(patsubst %,$(OUT)/$(1)/%/*.d,. lib cmd test/unit))
+endef
+$(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
+
+MAIN_OBJECTS := $(patsubst %.c,$(OUT)/$(BIN_VARIANT)/%.o,hugefill.c $(CMD))
+$(BIN): $(MAIN_OBJECTS) $(OUT)/$(BIN_VARIANT)/libhugefill.a
+	$(call say,LD)$(call link,$(BIN_VARIANT)) -o $@ $^ $(LIBS)
+
+unit: $(UNIT_BINS)
+
+# What is needed, and how it is installed: tools/deps.sh. Where nothing is missing it does nothing.
+deps:
+	@tools/deps.sh build check
+deps-build:
+	@tools/deps.sh build
+deps-perf:
+	@tools/deps.sh build perf
+
+# Libraries that deps has just installed are seen by the next make only.
+demo: deps-build
+	@$(MAKE) --no-print-directory all
+	@tools/demo.sh
+
+check: deps
+	+@status=0; for tier in house unit cli kernel; do \
+		$(MAKE) --no-print-directory check-$$tier || status=1; \
+	done; exit $$status
+
+check-house: $(BIN)
+	@test/run house $(TESTS)
+check-unit: $(UNIT_BINS)
+	@test/run unit $(or $(TESTS),$(UNIT_BINS))
+check-cli: $(BIN)
+	@test/run cli $(TESTS)
+check-kernel: $(BIN)
+	@test/run kernel $(TESTS)
+check-faults: $(BIN)
+	@test/run faults $(TESTS)
+
+lint:
+	@MAKE='$(MAKE)' tools/lint.sh
+
+perf: $(BIN)
+	@test/perf/run
+
+SBIN := $(DESTDIR)$(PREFIX)/sbin
+SHARE := $(DESTDIR)$(PREFIX)/share
+INSTALLED := $(SBIN)/hugefill $(SHARE)/man/man8/hugefill.8 \
+	$(SHARE)/bash-completion/completions/hugefill $(SHARE)/zsh/site-functions/_hugefill \
+	$(SHARE)/doc/hugefill/README.md $(SHARE)/doc/hugefill/NEWS
+
+install: $(BIN)
+	install -D -m 0755 $(BIN) $(SBIN)/hugefill
+	install -D -m 0644 man/hugefill.8 $(SHARE)/man/man8/hugefill.8
+	install -D -m 0644 completions/hugefill.bash $(SHARE)/bash-completion/completions/hugefill
+	install -D -m 0644 completions/_hugefill $(SHARE)/zsh/site-functions/_hugefill
+	install -D -m 0644 README.md $(SHARE)/doc/hugefill/README.md
+	install -D -m 0644 NEWS $(SHARE)/doc/hugefill/NEWS
+
+uninstall:
+	rm -f $(INSTALLED)
+	-rmdir $(SHARE)/doc/hugefill
+
+clean:
+	rm -rf $(OUT) hugefill

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* alloc - the rooms of the alloc command: options (alloc.c) and what it tells (alloc_report.c). */
+#ifndef HF_CMD_ALLOC_H
+#define HF_CMD_ALLOC_H
+
+#include "../lib/apply.h"
+#include "cmd.h"
+
+struct alloc_opts {
+	struct hf_common *common;
+	const char *size, *file, *page_size, *nodes, *from, *owner, *headroom;
+	size_t nspecs;
+	char **specs; /* borrowed from argv */
+	bool dry_run;
+	double deadline; /* seconds; 0: none */
+	struct hf_request request;
+};
+
+extern const struct hf_column alloc_columns[], alloc_plan_columns[];
+extern const size_t alloc_ncolumns, alloc_nplan_columns;
+
+/* The result, to stdout, flushed. */
+int alloc_report_result(const struct alloc_opts *opts, const struct hf_apply *apply, struct hf_err *err) _must_check;
+/* The plan, of --dry-run. */
+int alloc_report_plan(const struct alloc_opts *opts, const struct hf_plan *plan, struct hf_err *err) _must_check;
+/* A failure: messages, and the document with --json. failed as hf_print_err takes it. Returns the exit status. */
+int alloc_report_failure(const struct alloc_opts *opts, const struct hf_apply *apply, const struct hf_err *failed);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <string.h>
+
+#include "../lib/size.h"
+
+int hf_option_u64(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *value,
+		  struct hf_err *err)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && !errno && *value >= least && *value <= most)
+		return 0;
+	return hf_err_usage(err, option, "\"%s\" is no number from %llu to %llu", text, (unsigned long long)least,
+			    (unsigned long long)most);
+}
+
+int hf_option_seconds(const char *option, const char *text, double *seconds, struct hf_err *err)
+{
+	static const struct {
+		const char *unit;
+		double seconds;
+	} units[] = { { "", 1 }, { "s", 1 }, { "ms", 1e-3 }, { "m", 60 }, { "min", 60 }, { "h", 3600 } };
+	char *end = NULL;
+
+	errno = 0;
+	*seconds = *text >= '0' && *text <= '9' ? strtod(text, &end) : -1;
+	for (size_t i = 0; end && i < HF_LENGTH(units); i++) {
+		if (strcmp(end, units[i].unit) != 0 || errno || strpbrk(text, "xXeE"))
+			continue;
+		*seconds *= units[i].seconds;
+		if (*seconds > 0 && *seconds < 1e9)
+			return 0;
+	}
+	return hf_err_usage(err, option, "\"%s\" is no time; write 90, 90s, 500ms, 1.5m or 2h", text);
+}
+
+int hf_option_mode(const char *option, const char *text, mode_t *mode, struct hf_err *err)
+{
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(text, &end, 8);
+	if (*text < '0' || *text > '7' || *end || errno || value > 0777)
+		return hf_err_usage(err, option, "\"%s\" is no octal mode from 0 to 0777", text);
+	*mode = (mode_t)value;
+	return 0;
+}
+
+static bool as_number(const char *text, unsigned *id)
+{
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	*id = (unsigned)value;
+	return *text >= '0' && *text <= '9' && !*end && !errno && value < UINT32_MAX;
+}
+
+int hf_option_owner(const char *option, const char *text, uid_t *uid, gid_t *gid, struct hf_err *err)
+{
+	const char *colon = strchr(text, ':'), *group = colon ? colon + 1 : "";
+	_cleanup_free_ char *user = strndup(text, colon ? (size_t)(colon - text) : strlen(text));
+	const struct passwd *pw;
+	const struct group *gr;
+	unsigned id;
+
+	if (!user)
+		return hf_err_nomem(err);
+	pw = *user ? getpwnam(user) : NULL;
+	gr = *group ? getgrnam(group) : NULL;
+	*uid = (uid_t)-1;
+	*gid = (gid_t)-1;
+	if (pw)
+		*uid = pw->pw_uid;
+	else if (as_number(user, &id))
+		*uid = id;
+	else if (*user || !*group)
+		return hf_err_usage(err, option, "\"%s\": there is no user \"%s\"; write USER[:GROUP] or :GROUP", text, user);
+	if (gr)
+		*gid = gr->gr_gid;
+	else if (as_number(group, &id))
+		*gid = id;
+	else if (*group)
+		return hf_err_usage(err, option, "\"%s\": there is no group \"%s\"", text, group);
+	/* As chown(1) does: "user:" is the user's own group. */
+	else if (colon && pw)
+		*gid = pw->pw_gid;
+	return 0;
+}
+
+int hf_option_share(const char *option, const char *text, uint64_t memory, uint64_t *bytes, struct hf_err *err)
+{
+	struct hf_amount amount;
+	int r = hf_size_parse_amount(text, strlen(text), &amount, err);
+
+	if (r < 0)
+		return r;
+	if (amount.relative || amount.unit == HF_UNIT_PAGES || (amount.unit == HF_UNIT_BYTES && !amount.whole))
+		return hf_err_usage(err, option, "\"%s\" is neither a size in whole bytes nor a percentage", text);
+	if (amount.unit == HF_UNIT_PERCENT)
+		*bytes = (uint64_t)((unsigned __int128)memory * amount.value / 100000000);
+	else
+		*bytes = amount.value;
+	return 0;
+}
+
+int hf_option_page_size(const struct hf_machine *machine, const char *text, uint64_t *bytes, struct hf_err *err)
+{
+	const struct hf_pool *standard = hf_pools_default(&machine->pools);
+	char size[HF_SIZE_TEXT];
+
+	*bytes = standard ? standard->page_size : 0;
+	if (!machine->pools.count)
+		return hf_err_set(err, ENOTSUP, "huge pages", "this kernel has none (hugetlb is not built in, or the CPU has no huge pages)");
+	if ((!text || strcmp(text, "default") == 0) && standard)
+		return 0;
+	if (text && strcmp(text, "default") != 0) {
+		int r = hf_size_parse(text, bytes, err);
+
+		if (r < 0)
+			return r;
+		if (hf_pools_find(&machine->pools, *bytes))
+			return 0;
+	}
+	hf_err_usage(err, "--page-size", "\"%s\" is no page size of this kernel", text ? text : "default");
+	for (size_t i = 0; i < machine->pools.count; i++)
+		hf_err_hint(err, "it has %s pages", hf_size_exact(machine->page_sizes[i], size));
+	return -EINVAL;
+}
+
+int hf_option_choice(const char *option, const char *text, const char *const *names, int *index, struct hf_err *err)
+{
+	char all[256] = "";
+
+	for (*index = 0; names[*index]; (*index)++) {
+		size_t used = strlen(all);
+
+		if (strcmp(names[*index], text) == 0)
+			return 0;
+		snprintf(all + used, sizeof(all) - used, "%s%s", used ? ", " : "", names[*index]);
+	}
+	return hf_err_usage(err, option, "\"%s\" is none of %s", text, all);
+}
+
+int hf_option_from(const char *path, const struct hf_spec_rules *rules, struct hf_spec_list *list, struct hf_err *err)
+{
+	_cleanup_fclose_ FILE *file = NULL;
+
+	if (strcmp(path, "-") == 0)
+		return hf_spec_read(stdin, "standard input", rules, list, err);
+	file = fopen(path, "re");
+	if (!file) {
+		hf_err_sys(err, errno, path, "cannot open the spec file");
+		err->usage = true;
+		return -err->errnum;
+	}
+	return hf_spec_read(file, path, rules, list, err);
+}

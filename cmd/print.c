@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "../lib/size.h"
+
+static void print_hints(const char *hint)
+{
+	while (*hint) {
+		size_t len = strcspn(hint, "\n");
+
+		fprintf(stderr, "hint: %.*s\n", (int)len, hint);
+		hint += len + (hint[len] == '\n');
+	}
+}
+
+int hf_print_err(const struct hf_common *common, const struct hf_err *err)
+{
+	char object[4 * HF_ERR_OBJECT];
+
+	fprintf(stderr, "%s: ", common->name);
+	if (err->object[0])
+		fprintf(stderr, "%s: ", hf_err_escape(err->object, object, sizeof(object)));
+	fprintf(stderr, "%s", err->what);
+	if (!err->silent_errno)
+		fprintf(stderr, ": %s", strerror(err->errnum));
+	fputc('\n', stderr);
+	print_hints(err->hint);
+	return err->usage ? HF_EXIT_USAGE : HF_EXIT_FAILED;
+}
+
+void hf_print_finding(const struct hf_common *common, const struct hf_finding *finding)
+{
+	char object[4 * HF_ERR_OBJECT], wanted[HF_SIZE_TEXT], got[HF_SIZE_TEXT];
+
+	fprintf(stderr, "%s: %s: ", common->name, hf_err_escape(finding->object, object, sizeof(object)));
+	if (finding->node >= 0)
+		fprintf(stderr, "node %d: ", finding->node);
+	if (finding->node >= 0 && finding->wanted)
+		fprintf(stderr, "requested %s, obtained %s: ", hf_size_exact(finding->wanted, wanted),
+			hf_size_exact(finding->got, got));
+	fprintf(stderr, "%s\n", finding->text);
+	print_hints(finding->hint);
+}
+
+void hf_print_note(const struct hf_common *common, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (common->quiet)
+		return;
+	fprintf(stderr, "%s: ", common->name);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+int hf_print_flush(struct hf_err *err)
+{
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	return hf_err_sys(err, errno ? errno : EIO, "standard output", "cannot write the result");
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+
+/* A handler finds the request in no other way. */
+static struct hf_stop *the_stop;
+static bool pipe_ignored;
+
+static void ask(int signo)
+{
+	int none = 0;
+
+	if (!atomic_compare_exchange_strong(&the_stop->signal, &none, signo))
+		atomic_fetch_add(&the_stop->again, 1);
+}
+
+static void pass_deadline(int signo)
+{
+	(void)signo;
+	atomic_store(&the_stop->deadline, true);
+}
+
+/* No SA_RESTART: what waits in a system call is to notice. */
+static void catch(int signo, void (*handler)(int))
+{
+	struct sigaction action = { .sa_handler = handler }, before;
+
+	sigemptyset(&action.sa_mask);
+	sigaction(signo, NULL, &before);
+	if (before.sa_handler != SIG_IGN)
+		sigaction(signo, &action, NULL);
+}
+
+void hf_signals_catch(struct hf_stop *stop)
+{
+	struct sigaction before;
+
+	the_stop = stop;
+	catch(SIGINT, ask);
+	catch(SIGTERM, ask);
+	catch(SIGHUP, ask);
+	sigaction(SIGPIPE, NULL, &before);
+	pipe_ignored = before.sa_handler == SIG_IGN;
+	signal(SIGPIPE, SIG_IGN);
+}
+
+int hf_signals_deadline(double seconds, struct hf_err *err)
+{
+	/* Again and again, since the first may come just before a long system call. */
+	struct itimerval timer = { .it_interval = { .tv_usec = 50000 } };
+	struct sigaction action = { .sa_handler = pass_deadline };
+
+	timer.it_value.tv_sec = (time_t)seconds;
+	timer.it_value.tv_usec = (suseconds_t)((seconds - (double)timer.it_value.tv_sec) * 1e6);
+	if (!timer.it_value.tv_sec && !timer.it_value.tv_usec)
+		timer.it_value.tv_usec = 1;
+	sigemptyset(&action.sa_mask);
+	if (sigaction(SIGALRM, &action, NULL) < 0 || setitimer(ITIMER_REAL, &timer, NULL) < 0)
+		return hf_err_sys(err, errno, NULL, "cannot set the deadline's timer");
+	return 0;
+}
+
+static void die_of(int signo)
+{
+	sigset_t only;
+
+	signal(signo, SIG_DFL);
+	sigemptyset(&only);
+	sigaddset(&only, signo);
+	raise(signo);
+	sigprocmask(SIG_UNBLOCK, &only, NULL);
+}
+
+int hf_signals_exit(const struct hf_common *common, int status)
+{
+	int signo = atomic_load(&common->stop->signal), again = atomic_load(&common->stop->again);
+
+	if (signo && again)
+		hf_print_note(common, "%d more signals came while changes were being undone", again);
+	/* What was done stays done when the signal came too late to stop it. */
+	if (signo && status == HF_EXIT_FAILED)
+		die_of(signo);
+	if (status == HF_EXIT_FAILED && ferror(stdout) && errno == EPIPE && !pipe_ignored)
+		die_of(SIGPIPE);
+	return status;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* hugefill - preallocates huge pages: the command line's root, the table of commands, dispatch. */
+#include <errno.h>
+#include <locale.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "cmd/cmd.h"
+
+extern char **environ;
+
+const struct hf_command hf_commands[] = {
+	{ "alloc", "grow pools, mount hugetlbfs if needed, create files and fill them", hf_cmd_alloc },
+	{ "free", "remove or punch files, give pool pages back to the system", hf_cmd_free },
+	{ NULL, NULL, NULL },
+};
+
+struct root {
+	struct hf_common *common;
+	int first; /* index of COMMAND in argv, 0: none */
+};
+
+const char *argp_program_version = "hugefill " HF_VERSION;
+
+static error_t parse_root(int key, char *arg, struct argp_state *state)
+{
+	struct root *root = state->input;
+
+	(void)arg;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = root->common;
+		return 0;
+	case ARGP_KEY_ARG:
+		root->first = state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "a command is missing");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* The list of commands in --help comes from the table. */
+static char *list_commands(int key, const char *text, void *input)
+{
+	char *help = NULL;
+	size_t size = 0;
+	FILE *out;
+
+	(void)input;
+	if (key != ARGP_KEY_HELP_POST_DOC)
+		return (char *)(uintptr_t)text;
+	out = open_memstream(&help, &size);
+	if (!out)
+		return (char *)(uintptr_t)text;
+	fputs("Commands:\n", out);
+	for (const struct hf_command *c = hf_commands; c->name; c++)
+		fprintf(out, "  %-8s %s\n", c->name, c->summary);
+	fputs("\n`hugefill COMMAND --help' tells the rest; hugefill(8) tells all.", out);
+	if (fclose(out) == 0)
+		return help;
+	free(help);
+	return (char *)(uintptr_t)text;
+}
+
+/* Everything that was printed must have arrived: --help >/dev/full fails too. */
+static void close_stdout(void)
+{
+	if (fclose(stdout) == 0 || errno == EBADF)
+		return;
+	fprintf(stderr, "hugefill: standard output: cannot write: %s\n", strerror(errno));
+	_exit(HF_EXIT_FAILED);
+}
+
+/* Variables that would steer argp's help or libmount are not for whoever calls. */
+static void clean_environment(void)
+{
+	unsetenv("ARGP_HELP_FMT");
+	for (size_t i = 0; environ && environ[i];) {
+		char name[64];
+		size_t len = strcspn(environ[i], "=");
+
+		if (strncmp(environ[i], "LIBMOUNT_", 9) != 0 || len >= sizeof(name)) {
+			i++;
+			continue;
+		}
+		memcpy(name, environ[i], len);
+		name[len] = '\0';
+		unsetenv(name);
+		i = 0;
+	}
+}
+
+static int dispatch(int argc, char **argv, struct hf_common *common)
+{
+	for (const struct hf_command *c = hf_commands; c->name; c++) {
+		char name[64];
+
+		if (strcmp(c->name, argv[0]) != 0)
+			continue;
+		snprintf(name, sizeof(name), "hugefill %s", c->name);
+		argv[0] = name;
+		common->name = name;
+		return c->run(argc, argv, common);
+	}
+	fprintf(stderr, "hugefill: %s: there is no such command\n", argv[0]);
+	fputs("hint: `hugefill --help' lists the commands\n", stderr);
+	return HF_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	static const char doc[] = "Preallocates huge pages: pools, hugetlbfs mounts and files, filled in parallel, all or nothing.\v";
+	const struct argp_child children[] = { { &hf_common_argp, 0, NULL, 0 }, { 0 } };
+	const struct argp argp = { NULL, parse_root, "COMMAND [OPTION...] [SPEC...]", doc, children, list_commands, NULL };
+	struct hf_stop stop = { 0 };
+	struct hf_common common = { .name = "hugefill", .stop = &stop };
+	struct root root = { .common = &common };
+
+	if (getauxval(AT_SECURE)) {
+		fputs("hugefill: setuid and file capabilities are not supported: run it as root\n", stderr);
+		return HF_EXIT_FAILED;
+	}
+	clean_environment();
+	setlocale(LC_CTYPE, "");
+	atexit(close_stdout);
+	argp_err_exit_status = HF_EXIT_USAGE;
+	argv[0] = (char *)(uintptr_t)"hugefill";
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &root))
+		return HF_EXIT_USAGE;
+	return dispatch(argc - root.first, argv + root.first, &common);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "apply_parts.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+/* Two descriptors a file; administrators' soft limit is 1024. */
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/* Ends an unpublished file at once, so that the pool can be given back after it. */
+static int close_file(void *arg, struct hf_err *err)
+{
+	return hf_hugefile_close(arg, err);
+}
+
+static int unpublish(void *arg, struct hf_err *err)
+{
+	struct hf_hugefile *file = arg;
+	int r = hf_hugefile_unpublish(file, err);
+
+	if (r < 0)
+		hf_err_hint(err, "rm %s", file->place->path);
+	return r;
+}
+
+/* Pages that this call added are punched out again; those that were there stay. */
+static int punch_back(void *arg, struct hf_err *err)
+{
+	struct hf_hugefile *file = arg;
+	const struct hf_place *place = file->place;
+	uint64_t page = 0, pages = place->pages;
+	int r = 0;
+
+	while (page < pages && r == 0) {
+		uint64_t first;
+
+		while (page < pages && hf_place_has(place, page))
+			page++;
+		first = page;
+		while (page < pages && !hf_place_has(place, page))
+			page++;
+		if (page > first)
+			r = hf_hugefile_punch(file, first, page - first, err);
+	}
+	if (r < 0)
+		hf_err_hint(err, "pages that were holes before may be filled now");
+	return r;
+}
+
+static int resize_back(void *arg, struct hf_err *err)
+{
+	struct hf_hugefile *file = arg;
+	int r = hf_hugefile_resize(file, file->place->size, err);
+
+	if (r < 0)
+		hf_err_hint(err, "truncate -s %llu %s", (unsigned long long)file->place->size, file->place->path);
+	return r;
+}
+
+static int push(struct hf_transaction *t, int (*back)(void *arg, struct hf_err *err), struct hf_hugefile *file,
+		struct hf_err *err)
+{
+	int r = hf_undo_reserve(&t->undo, err);
+
+	if (r == 0)
+		hf_undo_push(&t->undo, back, NULL, file);
+	return r;
+}
+
+static int make_new(struct hf_transaction *t, const struct hf_target *target, struct hf_hugefile *file,
+		    struct hf_err *err)
+{
+	const struct hf_request *request = t->apply->request;
+	const struct hf_place *place = hf_plan_place_of(t->apply->plan, target);
+	int r = push(t, close_file, file, err);
+
+	if (r < 0)
+		return r;
+	return hf_hugefile_create(file, place, target->pages * place->page_size,
+				  request->mode_given ? request->mode : 0600, request->uid, request->gid, err);
+}
+
+static int open_old(struct hf_transaction *t, const struct hf_target *target, struct hf_hugefile *file,
+		    struct hf_err *err)
+{
+	const struct hf_place *place = hf_plan_place_of(t->apply->plan, target);
+	int r = push(t, close_file, file, err);
+
+	if (r == 0)
+		r = hf_hugefile_open(file, place, err);
+	if (r == 0)
+		r = push(t, punch_back, file, err);
+	if (r == 0 && target->action == HF_ACTION_EXTEND)
+		r = push(t, resize_back, file, err);
+	if (r == 0 && target->action == HF_ACTION_EXTEND)
+		r = hf_hugefile_resize(file, target->pages * place->page_size, err);
+	return r;
+}
+
+static int prepare_file(struct hf_transaction *t, size_t index, struct hf_err *err)
+{
+	const struct hf_target *target = &t->apply->plan->targets[index];
+	struct hf_hugefile *file = &t->files[index];
+	int r;
+
+	if (target->action == HF_ACTION_CREATE)
+		r = make_new(t, target, file, err);
+	else
+		r = open_old(t, target, file, err);
+	if (r < 0)
+		return r;
+	t->fill_files[t->fill.nfiles++] = (struct hf_fill_file){ file, target };
+	return hf_hugefile_reserve(file, target->pages * file->place->page_size, err);
+}
+
+int hf_apply_create(struct hf_transaction *t, struct hf_err *err)
+{
+	const struct hf_plan *plan = t->apply->plan;
+
+	raise_descriptors();
+	t->files = calloc(plan->ntargets + 1, sizeof(*t->files));
+	t->fill_files = calloc(plan->ntargets + 1, sizeof(*t->fill_files));
+	if (!t->files || !t->fill_files)
+		return hf_err_nomem(err);
+	t->nfiles = plan->ntargets;
+	for (size_t i = 0; i < t->nfiles; i++)
+		t->files[i] = (struct hf_hugefile)HF_HUGEFILE_INIT;
+	for (size_t i = 0; i < t->nfiles; i++) {
+		int r = 0;
+
+		if (hf_target_is_filled(&plan->targets[i]))
+			r = prepare_file(t, i, err);
+		if (r == -ENOMEM)
+			hf_err_hint(err, "free huge pages may be reserved by others, or a limit of the cgroup (hugetlb.*.rsvd.max) was reached");
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static void fill_progress(void *arg, uint64_t done_bytes)
+{
+	const struct hf_apply *a = arg;
+
+	if (a->hooks->progress)
+		a->hooks->progress(a->hooks->arg, done_bytes);
+}
+
+int hf_apply_fill(struct hf_transaction *t, struct hf_err *err)
+{
+	int r;
+
+	t->fill.plan = t->apply->plan;
+	t->fill.files = t->fill_files;
+	t->fill.stop = t->apply->stop;
+	t->fill.progress = fill_progress;
+	t->fill.arg = t->apply;
+	t->apply->changed = true;
+	r = hf_fill_run(&t->fill, err);
+	t->apply->method = t->fill.method;
+	return r;
+}
+
+/* Every page is there. Where they lie is measured for the rows. */
+int hf_apply_verify(struct hf_transaction *t, struct hf_err *err)
+{
+	for (size_t i = 0; i < t->fill.nfiles; i++) {
+		const struct hf_hugefile *file = t->fill_files[i].file;
+		uint64_t wanted = t->fill_files[i].target->pages, got;
+		struct stat st;
+
+		if (fstat(file->fd, &st) < 0)
+			return hf_err_sys(err, errno, file->place->path, "cannot look at the filled file");
+		got = (uint64_t)st.st_blocks * 512 / file->place->page_size;
+		if (got < wanted)
+			return hf_err_set(err, EIO, file->place->path, "was filled, but has %llu of %llu pages",
+					  (unsigned long long)got, (unsigned long long)wanted);
+	}
+	return 0;
+}
+
+/* What a cut took away cannot be had back. */
+static int cannot_uncut(void *arg, struct hf_err *err)
+{
+	const struct hf_hugefile *file = arg;
+
+	return hf_err_set(err, EIO, file->place->path, "was cut from %llu bytes already; what lay beyond is lost",
+			  (unsigned long long)file->place->size);
+}
+
+/* The last step of all. */
+static int cut(struct hf_transaction *t, struct hf_hugefile *file, uint64_t pages, struct hf_err *err)
+{
+	int r = hf_undo_reserve(&t->undo, err);
+
+	if (r == 0)
+		r = hf_hugefile_resize(file, pages * file->place->page_size, err);
+	if (r == 0)
+		hf_undo_push(&t->undo, cannot_uncut, NULL, file);
+	return r;
+}
+
+int hf_apply_publish(struct hf_transaction *t, struct hf_err *err)
+{
+	const struct hf_plan *plan = t->apply->plan;
+	int r = 0;
+
+	for (size_t i = 0; i < t->nfiles && r == 0; i++) {
+		if (plan->targets[i].action != HF_ACTION_CREATE)
+			continue;
+		r = hf_undo_reserve(&t->undo, err);
+		if (r == 0)
+			r = hf_hugefile_publish(&t->files[i], err);
+		if (r == 0)
+			hf_undo_push(&t->undo, unpublish, NULL, &t->files[i]);
+	}
+	for (size_t i = 0; i < t->nfiles && r == 0; i++) {
+		const struct hf_target *target = &plan->targets[i];
+
+		if (target->action == HF_ACTION_CUT)
+			r = cut(t, &t->files[i], target->pages, err);
+	}
+	return r;
+}

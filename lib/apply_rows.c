@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "apply_parts.h"
+
+#include <errno.h>
+#include <math.h>
+
+static struct hf_row *add_row(struct hf_apply *a, size_t target, size_t node, struct hf_err *err)
+{
+	struct hf_row *rows = reallocarray(a->rows, a->nrows + 1, sizeof(*rows));
+
+	if (!rows) {
+		hf_err_nomem(err);
+		return NULL;
+	}
+	a->rows = rows;
+	rows[a->nrows] = (struct hf_row){ .target = target, .node = node, .seconds = NAN, .rate = NAN,
+					  .speedup = NAN, .stdev = NAN };
+	return &rows[a->nrows++];
+}
+
+static int pool_rows(struct hf_apply *a, size_t index, struct hf_err *err)
+{
+	const struct hf_target *t = &a->plan->targets[index];
+	const struct hf_pool *pool = hf_plan_pool_of(a->plan, t);
+
+	for (size_t i = 0; i < t->nshares; i++) {
+		struct hf_row *row = add_row(a, index, t->shares[i].node, err);
+
+		if (!row)
+			return -ENOMEM;
+		row->requested = t->shares[i].pages;
+		row->filled = pool->nodes[row->node].nr;
+		if (a->request->available)
+			row->filled = pool->nodes[row->node].free;
+	}
+	return 0;
+}
+
+static void add_timing(struct hf_row *row, const struct hf_fill_part *part, uint64_t page_size)
+{
+	double wall = (double)(part->end_ns - part->begin_ns) / 1e9;
+
+	row->threads = part->threads;
+	row->stdev = hf_stats_stdev(&part->per_gib);
+	if (wall <= 0)
+		return;
+	row->seconds = wall;
+	row->rate = (double)part->pages * (double)page_size / wall;
+	row->speedup = (double)part->busy_ns / 1e9 / wall;
+}
+
+static const struct hf_fill_part *find_part(const struct hf_transaction *t, const struct hf_target *target, size_t node)
+{
+	for (size_t i = 0; i < t->fill.nparts; i++)
+		if (t->fill_files[t->fill.parts[i].file].target == target && t->fill.parts[i].node == node)
+			return &t->fill.parts[i];
+	return NULL;
+}
+
+static uint64_t asked_of(const struct hf_target *t, size_t node)
+{
+	uint64_t pages = 0;
+
+	for (size_t i = 0; i < t->nshares; i++)
+		pages += t->shares[i].node == node ? t->shares[i].pages : 0;
+	return pages;
+}
+
+/* Maps a file that was there already, to look where its pages lie. */
+static int open_kept(struct hf_transaction *t, const struct hf_target *target, struct hf_hugefile *file,
+		     struct hf_err *err)
+{
+	int r = hf_hugefile_open(file, hf_plan_place_of(t->apply->plan, target), err);
+
+	return r < 0 ? r : hf_hugefile_reserve(file, file->place->size, err);
+}
+
+static int refuse_misplaced(const struct hf_hugefile *file, uint64_t elsewhere, struct hf_err *err)
+{
+	return hf_err_set(err, EIO, file->place->path, "%llu of its pages lie on another node than asked for",
+			  (unsigned long long)elsewhere);
+}
+
+static int file_rows(struct hf_transaction *t, size_t index, struct hf_err *err)
+{
+	struct hf_apply *a = t->apply;
+	const struct hf_target *target = &a->plan->targets[index];
+	size_t nnodes = a->machine->topo.nnodes;
+	_cleanup_free_ uint64_t *on = calloc(nnodes, sizeof(*on));
+	struct hf_hugefile *file = &t->files[index];
+	bool check = target->strict && target->action == HF_ACTION_CREATE;
+	uint64_t elsewhere = 0;
+	int r = 0;
+
+	if (!on)
+		return hf_err_nomem(err);
+	if (target->action == HF_ACTION_KEEP)
+		r = open_kept(t, target, file, err);
+	if (r == 0)
+		r = hf_fill_where(file, &a->machine->topo, check ? &target->layout : NULL, on, &elsewhere, err);
+	if (r == 0 && elsewhere)
+		r = refuse_misplaced(file, elsewhere, err);
+	for (size_t n = 0; n < nnodes && r == 0; n++) {
+		const struct hf_fill_part *part = find_part(t, target, n);
+		uint64_t asked = asked_of(target, n);
+		struct hf_row *row;
+
+		if (!asked && !on[n])
+			continue;
+		row = add_row(a, index, n, err);
+		if (!row)
+			return -ENOMEM;
+		row->requested = asked;
+		row->filled = on[n];
+		if (part)
+			add_timing(row, part, file->place->page_size);
+	}
+	return r;
+}
+
+int hf_apply_rows(struct hf_transaction *t, struct hf_err *err)
+{
+	struct hf_apply *a = t->apply;
+
+	for (size_t i = 0; i < a->plan->ntargets; i++) {
+		int r = hf_target_is_file(&a->plan->targets[i]) ? file_rows(t, i, err) : pool_rows(a, i, err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

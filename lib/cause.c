@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cause.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define BUDDYINFO_BYTES 65536
+
+/* "Node 0, zone Normal 905 144 ...": free blocks of 1, 2, 4 ... base pages. */
+static bool parse_zone(const char *line, unsigned *node, const char **counts)
+{
+	int at = 0;
+
+	if (sscanf(line, "Node %u, zone %*s %n", node, &at) < 1 || !at)
+		return false;
+	*counts = line + at;
+	return true;
+}
+
+static void add_zone(const char *counts, uint64_t base, uint64_t page_size, uint64_t *contiguous, uint64_t *total)
+{
+	for (unsigned order = 0; order < 64; order++) {
+		uint64_t block = base << order, blocks;
+		char *end;
+
+		errno = 0;
+		blocks = strtoull(counts, &end, 10);
+		if (end == counts || errno || (blocks && block > UINT64_MAX / blocks))
+			return;
+		*total += blocks * block;
+		if (block >= page_size)
+			*contiguous += blocks * block;
+		counts = end;
+	}
+}
+
+int hf_cause_contiguous(const struct hf_sysroot *root, unsigned node, uint64_t page_size, uint64_t *contiguous,
+			uint64_t *total)
+{
+	_cleanup_free_ char *text = malloc(BUDDYINFO_BYTES);
+	uint64_t base = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct hf_err ignored = { 0 };
+	char *rest = text, *line;
+	int r, seen = 0;
+
+	*contiguous = *total = 0;
+	if (!text)
+		return -ENOMEM;
+	r = hf_sysroot_read(root, text, BUDDYINFO_BYTES, NULL, &ignored, "proc/buddyinfo");
+	if (r < 0)
+		return r;
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		const char *counts;
+		unsigned id;
+
+		if (!parse_zone(line, &id, &counts) || id != node)
+			continue;
+		seen++;
+		add_zone(counts, base, page_size, contiguous, total);
+	}
+	return seen ? 0 : -ENOENT;
+}
+
+static void say_memory(struct hf_finding *f, uint64_t available, uint64_t lacking, bool dropped)
+{
+	char have[HF_SIZE_TEXT], need[HF_SIZE_TEXT];
+
+	f->id = "memory";
+	snprintf(f->text, sizeof(f->text), "not enough memory: %s more is needed, %s is available on the machine",
+		 hf_size_human(lacking, need), hf_size_human(available, have));
+	snprintf(f->hint, sizeof(f->hint), "%s", dropped ? "stop something that uses memory, or ask for less" :
+		 "stop something that uses memory, ask for less, or let --drop-caches drop clean caches");
+}
+
+static void say_fragmented(struct hf_finding *f, uint64_t free, uint64_t contiguous, uint64_t page_size, bool dropped)
+{
+	char have[HF_SIZE_TEXT], blocks[HF_SIZE_TEXT], size[HF_SIZE_TEXT];
+
+	f->id = "fragmented";
+	snprintf(f->text, sizeof(f->text), "memory is fragmented: %s is free, %s of it in blocks of %s or more, after compaction",
+		 hf_size_human(free, have), hf_size_human(contiguous, blocks), hf_size_exact(page_size, size));
+	snprintf(f->hint, sizeof(f->hint), "%s", dropped ? "ask for less, or reserve the pages at boot: hugepages= on the kernel command line" :
+		 "try --drop-caches, ask for less, or reserve the pages at boot: hugepages= on the kernel command line");
+}
+
+void hf_cause_of_shortage(const struct hf_machine *machine, const struct hf_pool *pool, size_t node,
+			  uint64_t missing, bool dropped, struct hf_finding *f)
+{
+	uint64_t lacking = missing * pool->page_size, contiguous = 0, free = 0, available;
+	struct hf_topology now = { 0 };
+	struct hf_err ignored = { 0 };
+
+	if (hf_topology_read(&machine->root, &now, &ignored) < 0 ||
+	    hf_cause_contiguous(&machine->root, machine->topo.nodes[node].id, pool->page_size, &contiguous, &free) < 0) {
+		hf_topology_free(&now);
+		f->id = "short";
+		snprintf(f->text, sizeof(f->text), "the kernel gave no more, and its free memory cannot be read");
+		return;
+	}
+	available = now.mem_available;
+	if (now.nnodes > 1 && node < now.nnodes && now.nodes[node].mem_free < available)
+		available = now.nodes[node].mem_free;
+	if (available < lacking)
+		say_memory(f, available, lacking, dropped);
+	else
+		say_fragmented(f, now.nnodes > 1 ? free : now.mem_free, contiguous, pool->page_size, dropped);
+	hf_topology_free(&now);
+}

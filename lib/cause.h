@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * cause - why a pool did not grow as asked, from the numbers that the kernel shows.
+ */
+#ifndef HF_CAUSE_H
+#define HF_CAUSE_H
+
+#include "machine.h"
+#include "plan.h"
+
+/*
+ * Words finding->id, text and hint for a node that lacks `missing` pages of the pool after
+ * everything was tried; wanted and got (bytes) are the caller's. Reads meminfo and buddyinfo afresh.
+ * dropped: caches were dropped already.
+ */
+void hf_cause_of_shortage(const struct hf_machine *machine, const struct hf_pool *pool, size_t node,
+			  uint64_t missing, bool dropped, struct hf_finding *finding);
+
+/* Bytes of free memory on the node that lie in blocks of at least page_size, by proc/buddyinfo;
+ * *total: all free bytes it lists. -ENOENT where there is no such file or node. */
+int hf_cause_contiguous(const struct hf_sysroot *root, unsigned node, uint64_t page_size, uint64_t *contiguous,
+			uint64_t *total);
+
+#endif

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "grow.h"
+
+#include <errno.h>
+
+#include "cause.h"
+#include "clock.h"
+
+#define STEP_NS 25000000ULL /* a step is doubled below this, halved above twice this */
+
+/* Growth of one node's pool, and its inverse in the undo log. */
+struct growth {
+	struct hf_machine *machine;
+	uint64_t page_size;
+	size_t node;
+	uint64_t added;	   /* to the persistent count, by this call */
+	uint64_t absorbed; /* of these: surplus pages that became persistent */
+};
+
+struct ladder {
+	struct hf_grow *grow;
+	struct hf_pool *pool;
+	struct hf_plan_pool *plan;
+	uint64_t step; /* pages; adapts */
+	uint64_t done; /* pages of the pools before this one, for progress */
+	bool dropped;  /* caches */
+};
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static int read_pool(struct hf_machine *machine, struct hf_pool *pool, struct hf_err *err)
+{
+	return hf_pool_refresh(&machine->root, &machine->topo, pool, err);
+}
+
+/*
+ * Others count relatively too: two calls that undo after each other both end right. Never below
+ * what is in use, but for surplus pages that this call had made persistent.
+ */
+static int shrink_back(void *arg, struct hf_err *err)
+{
+	struct growth *g = arg;
+	struct hf_pool *pool = hf_pools_find(&g->machine->pools, g->page_size);
+	uint64_t persistent, used, floor, target;
+	char size[HF_SIZE_TEXT];
+	int r;
+
+	if (!g->added)
+		return 0;
+	r = read_pool(g->machine, pool, err);
+	if (r < 0)
+		return r;
+	persistent = hf_pool_node_persistent(pool, g->node);
+	used = less(pool->nodes[g->node].nr, pool->nodes[g->node].free);
+	floor = less(used + (pool->nnodes == 1 ? pool->reserved : 0), g->absorbed);
+	target = less(persistent, g->added);
+	if (pool->nnodes > 1 && less(persistent, target) > hf_pool_available(pool) + g->absorbed)
+		target = less(persistent, hf_pool_available(pool) + g->absorbed);
+	if (target < floor)
+		target = floor;
+	if (target < persistent)
+		r = hf_pool_write(&g->machine->root, &g->machine->topo, pool, g->node, target, err);
+	if (r < 0)
+		return r;
+	g->added -= less(persistent, hf_pool_node_persistent(pool, g->node));
+	if (!g->added)
+		return 0;
+	hf_size_exact(g->page_size, size);
+	hf_err_set(err, EBUSY, size, "%llu pages that were added on node %u stay: they are in use or reserved by others",
+		   (unsigned long long)g->added, g->machine->topo.nodes[g->node].id);
+	hf_err_hint(err, "later: hugefill free %s=%llup@%u", size, (unsigned long long)g->added,
+		    g->machine->topo.nodes[g->node].id);
+	return -EBUSY;
+}
+
+static struct growth *remember(struct ladder *l, size_t node, struct hf_err *err)
+{
+	struct growth *g;
+
+	if (hf_undo_reserve(l->grow->undo, err) < 0)
+		return NULL;
+	g = calloc(1, sizeof(*g));
+	if (!g) {
+		hf_err_nomem(err);
+		return NULL;
+	}
+	*g = (struct growth){ .machine = l->grow->machine, .page_size = l->pool->page_size, .node = node };
+	hf_undo_push(l->grow->undo, shrink_back, free, g);
+	return g;
+}
+
+/* One write towards target; what it brought is added to the growth, whatever else happened. */
+static int write_count(struct ladder *l, struct growth *g, uint64_t target, struct hf_err *err)
+{
+	struct hf_machine *machine = l->grow->machine;
+	uint64_t persistent, surplus, before = hf_pool_node_persistent(l->pool, g->node);
+	int r;
+
+	surplus = l->pool->nodes[g->node].surplus;
+	r = hf_pool_write(&machine->root, &machine->topo, l->pool, g->node, target, err);
+	persistent = hf_pool_node_persistent(l->pool, g->node);
+	if (persistent > before) {
+		g->added += persistent - before;
+		g->absorbed += less(surplus, l->pool->nodes[g->node].surplus);
+		l->grow->changed = true;
+	}
+	return r == -EINTR ? 0 : r;
+}
+
+static void show(struct ladder *l)
+{
+	uint64_t have = 0, want = 0;
+
+	if (!l->grow->progress)
+		return;
+	for (size_t n = 0; n < l->pool->nnodes; n++) {
+		have += l->pool->nodes[n].nr;
+		want += l->plan->want[n];
+	}
+	have = less(l->plan->grow, less(want, have));
+	l->grow->progress(l->grow->arg, l->done + have * l->pool->page_size);
+}
+
+/* Steps up to target or until the kernel gives less than asked. */
+static int climb(struct ladder *l, struct growth *g, uint64_t target, struct hf_err *err)
+{
+	uint64_t persistent = hf_pool_node_persistent(l->pool, g->node);
+
+	while (persistent < target) {
+		uint64_t from = l->pool->nodes[g->node].nr, next, start = hf_clock_ns(), took;
+		int r;
+
+		if (hf_stop_requested(l->grow->stop))
+			return -ECANCELED;
+		/* Surplus turns persistent first, without a page being allocated. */
+		next = target - from > l->step && target > from ? from + l->step : target;
+		r = write_count(l, g, next, err);
+		if (r < 0)
+			return r;
+		show(l);
+		persistent = hf_pool_node_persistent(l->pool, g->node);
+		if (persistent < next)
+			return hf_stop_requested(l->grow->stop) ? -ECANCELED : 0;
+		took = hf_clock_ns() - start;
+		if (took < STEP_NS)
+			l->step *= 2;
+		else if (took > 2 * STEP_NS && l->step > 1)
+			l->step /= 2;
+	}
+	return 0;
+}
+
+/* Compacts, and where allowed drops caches, until a round gains nothing. */
+static int insist(struct ladder *l, struct growth *g, uint64_t target, struct hf_err *err)
+{
+	const struct hf_machine *machine = l->grow->machine;
+	struct hf_err refused = { 0 };
+	bool gained = true;
+
+	while (gained && hf_pool_node_persistent(l->pool, g->node) < target) {
+		uint64_t before = hf_pool_node_persistent(l->pool, g->node);
+		int r;
+
+		if (hf_stop_requested(l->grow->stop))
+			return -ECANCELED;
+		/* Not every kernel can compact, and the write below tells what it was good for. */
+		if (hf_pool_compact(&machine->root, &machine->topo, g->node, &refused) < 0)
+			refused = (struct hf_err){ 0 };
+		l->step = UINT64_MAX / 2;
+		r = climb(l, g, target, err);
+		if (r < 0)
+			return r;
+		gained = hf_pool_node_persistent(l->pool, g->node) > before;
+		if (gained || !l->grow->plan->request->drop_caches || l->dropped)
+			continue;
+		l->dropped = true;
+		gained = hf_pool_drop_caches(&machine->root, &refused) == 0;
+	}
+	return 0;
+}
+
+static int grow_node(struct ladder *l, size_t node, uint64_t target, struct hf_err *err)
+{
+	struct growth *g;
+	int r;
+
+	if (hf_pool_node_persistent(l->pool, node) >= target)
+		return 0;
+	g = remember(l, node, err);
+	if (!g)
+		return -err->errnum;
+	r = climb(l, g, target, err);
+	return r < 0 ? r : insist(l, g, target, err);
+}
+
+static uint64_t total_nr(const struct hf_pool *pool)
+{
+	uint64_t total = 0;
+
+	for (size_t n = 0; n < pool->nnodes; n++)
+		total += pool->nodes[n].nr;
+	return total;
+}
+
+/* Pages without a place of their own may come from nodes that still have memory. */
+static int make_up(struct ladder *l, struct hf_err *err)
+{
+	const struct hf_topology *topo = &l->grow->machine->topo;
+
+	for (size_t n = 0; n < l->pool->nnodes; n++) {
+		uint64_t missing = less(l->plan->total, total_nr(l->pool));
+		int r;
+
+		if (!missing)
+			return 0;
+		if (!topo->nodes[n].has_memory || l->pool->nodes[n].nr < l->plan->want[n])
+			continue;
+		r = grow_node(l, n, l->pool->nodes[n].nr + missing, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int add_shortage(struct ladder *l, size_t node, uint64_t wanted, struct hf_err *err)
+{
+	const struct hf_pool *pool = l->pool;
+	char size[HF_SIZE_TEXT];
+	struct hf_finding *f = hf_plan_find(l->grow->plan, "short", true, (int)l->grow->machine->topo.nodes[node].id,
+					    hf_size_exact(pool->page_size, size));
+
+	if (!f)
+		return hf_err_nomem(err);
+	f->wanted = wanted * pool->page_size;
+	f->got = pool->nodes[node].nr * pool->page_size;
+	hf_cause_of_shortage(l->grow->machine, pool, node, less(wanted, pool->nodes[node].nr), l->dropped, f);
+	return 0;
+}
+
+/* Which nodes are short, and whether that matters. */
+static int judge(struct ladder *l, struct hf_err *err)
+{
+	uint64_t missing = less(l->plan->total, total_nr(l->pool));
+	bool strictly = false;
+	char size[HF_SIZE_TEXT];
+
+	for (size_t n = 0; n < l->pool->nnodes; n++)
+		strictly = strictly || l->pool->nodes[n].nr < l->plan->must[n];
+	if (!missing && !strictly)
+		return 0;
+	for (size_t n = 0; n < l->pool->nnodes; n++) {
+		uint64_t wanted = missing ? l->plan->want[n] : l->plan->must[n];
+
+		if (l->pool->nodes[n].nr < wanted && add_shortage(l, n, wanted, err) < 0)
+			return -err->errnum;
+	}
+	hf_size_exact(l->pool->page_size, size);
+	hf_err_set(err, ENOMEM, size, "the pool is short: %llu pages were wanted in all, %llu could be had",
+		   (unsigned long long)l->plan->total, (unsigned long long)total_nr(l->pool));
+	return -ENOMEM;
+}
+
+static int grow_pool(struct ladder *l, struct hf_err *err)
+{
+	int r;
+
+	/* Half a GiB, or one page: adapts from there. */
+	l->step = (512ULL << 20) / l->pool->page_size;
+	l->step = l->step ? l->step : 1;
+	for (size_t n = 0; n < l->pool->nnodes; n++) {
+		r = l->plan->write[n] ? grow_node(l, n, l->plan->write[n], err) : 0;
+		if (r < 0)
+			return r;
+	}
+	r = make_up(l, err);
+	return r < 0 ? r : judge(l, err);
+}
+
+int hf_grow_run(struct hf_grow *grow, struct hf_err *err)
+{
+	struct ladder l = { .grow = grow };
+
+	for (size_t i = 0; i < grow->machine->pools.count; i++) {
+		int r;
+
+		l.pool = &grow->machine->pools.pools[i];
+		l.plan = &grow->plan->pools[i];
+		if (!l.plan->grows)
+			continue;
+		r = grow_pool(&l, err);
+		if (r == -ECANCELED)
+			return hf_err_set(err, ECANCELED, NULL, "given up while a pool was growing");
+		if (r < 0)
+			return r;
+		l.done += l.plan->grow * l.pool->page_size;
+	}
+	return 0;
+}
+
+int hf_grow_shrink(struct hf_machine *machine, struct hf_pool *pool, size_t node, uint64_t pages, uint64_t *taken,
+		   struct hf_err *err)
+{
+	uint64_t persistent, surplus, most, target;
+	int r = read_pool(machine, pool, err);
+
+	*taken = 0;
+	if (r < 0)
+		return r;
+	persistent = hf_pool_node_persistent(pool, node);
+	surplus = pool->nodes[node].surplus;
+	most = pool->nodes[node].free < hf_pool_available(pool) ? pool->nodes[node].free : hf_pool_available(pool);
+	most = most < persistent ? most : persistent;
+	pages = pages < most ? pages : most;
+	if (!pages)
+		return 0;
+	target = persistent - pages;
+	r = hf_pool_write(&machine->root, &machine->topo, pool, node, target, err);
+	if (r < 0)
+		return r;
+	/* Somebody took pages between the reading and the writing: what became surplus by that turns
+	 * persistent again, which allocates nothing. */
+	if (pool->nodes[node].surplus > surplus)
+		r = hf_pool_write(&machine->root, &machine->topo, pool, node,
+				  target + pool->nodes[node].surplus - surplus, err);
+	*taken = less(persistent, hf_pool_node_persistent(pool, node));
+	return r;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "hugefile.h"
+
+#define DEFAULT_PLACE "/dev/hugepages"
+
+char *hf_place_default(const struct hf_machine *machine, uint64_t page_size)
+{
+	const struct hf_pool *standard = hf_pools_default(&machine->pools);
+	char size[HF_SIZE_TEXT], *place;
+
+	if (standard && standard->page_size == page_size &&
+	    !hf_mounts_type_at(&machine->mounts, DEFAULT_PLACE))
+		return strdup(DEFAULT_PLACE);
+	if (asprintf(&place, DEFAULT_PLACE "%s", hf_size_exact(page_size, size)) < 0)
+		return NULL;
+	return place;
+}
+
+/* The page size that a hugetlbfs on this directory would get, 0: not one of the default places. */
+static uint64_t default_place_size(const struct hf_machine *machine, const char *dir)
+{
+	const struct hf_pool *standard = hf_pools_default(&machine->pools);
+	char size[HF_SIZE_TEXT];
+
+	if (strncmp(dir, DEFAULT_PLACE, strlen(DEFAULT_PLACE)) != 0)
+		return 0;
+	dir += strlen(DEFAULT_PLACE);
+	if (!*dir)
+		return standard ? standard->page_size : 0;
+	for (size_t i = 0; i < machine->pools.count; i++)
+		if (strcmp(dir, hf_size_exact(machine->page_sizes[i], size)) == 0)
+			return machine->page_sizes[i];
+	return 0;
+}
+
+bool hf_place_is_default(const struct hf_machine *machine, const char *dir)
+{
+	return default_place_size(machine, dir) != 0;
+}
+
+static void list_mounts(const struct hf_machine *machine, struct hf_err *err)
+{
+	char size[HF_SIZE_TEXT];
+
+	for (size_t i = 0; i < machine->mounts.count; i++)
+		hf_err_hint(err, "hugetlbfs is mounted on %s with %s pages",
+			    machine->mounts.mounts[i].target,
+			    hf_size_exact(machine->mounts.mounts[i].page_size, size));
+	if (!machine->mounts.count)
+		hf_err_hint(err, "no hugetlbfs is mounted; a bare name lets hugefill mount one");
+}
+
+static int not_on_hugetlbfs(const struct hf_machine *machine, const struct hf_place *place,
+			    struct hf_err *err)
+{
+	hf_err_set(err, EINVAL, place->path, "its directory %s is not on a hugetlbfs", place->dir);
+	list_mounts(machine, err);
+	return -EINVAL;
+}
+
+/* The mount that a bare name lies on, or NULL. */
+static const struct hf_mount *choose_mount(const struct hf_machine *machine, uint64_t page_size)
+{
+	const struct hf_mount *found = hf_mounts_at(&machine->mounts, DEFAULT_PLACE);
+
+	if (found && found->page_size == page_size && !found->read_only)
+		return found;
+	for (size_t i = 0; i < machine->mounts.count; i++) {
+		found = &machine->mounts.mounts[i];
+		if (found->page_size == page_size && !found->hidden && !found->read_only)
+			return found;
+	}
+	return NULL;
+}
+
+/* A default place that is to be mounted must be free. */
+static int plan_mount(const struct hf_machine *machine, struct hf_place *place, struct hf_err *err)
+{
+	const char *type = hf_mounts_type_at(&machine->mounts, place->mount);
+
+	place->to_mount = true;
+	place->mount_limit = HF_MOUNTS_NONE;
+	place->inodes_left = HF_MOUNTS_NONE;
+	if (!type)
+		return 0;
+	hf_err_set(err, EBUSY, place->mount, "a %s is mounted there already, and nothing is mounted on top of it",
+		   type);
+	hf_err_hint(err, "unmount it, or name a path on a hugetlbfs mount of the page size wanted");
+	return -EBUSY;
+}
+
+static int find_bare(const struct hf_machine *machine, const char *name, uint64_t page_size,
+		     struct hf_place *place, struct hf_err *err)
+{
+	const struct hf_mount *mount = choose_mount(machine, page_size);
+
+	place->page_size = page_size;
+	place->mount = mount ? strdup(mount->target) : hf_place_default(machine, page_size);
+	if (!place->mount)
+		return hf_err_nomem(err);
+	place->dir = strdup(place->mount);
+	if (!place->dir || asprintf(&place->path, "%s/%s", place->dir, name) < 0) {
+		place->path = NULL;
+		return hf_err_nomem(err);
+	}
+	place->name = place->path + strlen(place->dir) + 1;
+	if (mount) {
+		place->mount_limit = mount->size_limit;
+		place->inodes_left = mount->nr_inodes;
+		return 0;
+	}
+	return plan_mount(machine, place, err);
+}
+
+static int find_path(const struct hf_machine *machine, const char *path, struct hf_place *place,
+		     struct hf_err *err)
+{
+	_cleanup_free_ char *real = NULL;
+	const struct hf_mount *mount;
+	const char *slash = strrchr(path, '/');
+
+	place->path = strdup(path);
+	place->dir = slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+	if (!place->path || !place->dir)
+		return hf_err_nomem(err);
+	place->name = place->path + (slash - path) + 1;
+
+	real = machine->root.live ? realpath(place->dir, NULL) : strdup(place->dir);
+	mount = real ? hf_mounts_holding(&machine->mounts, real) : NULL;
+	if (!mount) {
+		const char *dir = real ? real : place->dir;
+
+		place->page_size = default_place_size(machine, dir);
+		place->mount = strdup(dir);
+		if (!place->mount)
+			return hf_err_nomem(err);
+		if (place->page_size)
+			return plan_mount(machine, place, err);
+		if (!real)
+			return hf_err_sys(err, errno, place->path, "its directory %s cannot be used",
+					  place->dir);
+		return not_on_hugetlbfs(machine, place, err);
+	}
+	place->page_size = mount->page_size;
+	place->mount_limit = mount->size_limit;
+	place->inodes_left = mount->nr_inodes;
+	place->mount = strdup(mount->target);
+	return place->mount ? 0 : hf_err_nomem(err);
+}
+
+/* What lies there under the file's name. */
+static int look_at_file(struct hf_place *place, int dirfd, bool with_holes, struct hf_err *err)
+{
+	struct stat st;
+
+	if (fstatat(dirfd, place->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : hf_err_sys(err, errno, place->path, "cannot look at it");
+	if (S_ISLNK(st.st_mode))
+		return hf_err_set(err, ELOOP, place->path, "is a symbolic link, which is never followed");
+	if (S_ISDIR(st.st_mode))
+		return hf_err_set(err, EISDIR, place->path, "is a directory, not a file");
+	if (!S_ISREG(st.st_mode))
+		return hf_err_set(err, EINVAL, place->path, "is no regular file");
+	if (st.st_dev != place->dev)
+		return hf_err_set(err, EXDEV, place->path, "lies on another filesystem than its directory");
+	place->exists = true;
+	place->ino = st.st_ino;
+	place->size = (uint64_t)st.st_size;
+	place->pages = place->size / place->page_size;
+	place->filled = (uint64_t)st.st_blocks * 512 / place->page_size;
+	if (!with_holes || place->filled == 0 || place->filled >= place->pages)
+		return 0;
+	return hf_hugefile_holes(place, dirfd, err);
+}
+
+static int look_at_mount(const struct hf_machine *machine, struct hf_place *place, bool with_holes,
+			 struct hf_err *err)
+{
+	_cleanup_close_ int dirfd = open(place->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct statfs fs;
+	struct stat st;
+
+	if (dirfd < 0)
+		return hf_err_sys(err, errno, place->path, "cannot open its directory %s", place->dir);
+	if (fstatfs(dirfd, &fs) < 0 || fstat(dirfd, &st) < 0)
+		return hf_err_sys(err, errno, place->dir, "cannot look at the directory");
+	if (fs.f_type != HUGETLBFS_MAGIC)
+		return not_on_hugetlbfs(machine, place, err);
+	place->page_size = (uint64_t)fs.f_bsize;
+	place->dev = st.st_dev;
+	if (place->mount_limit != HF_MOUNTS_NONE)
+		place->mount_left = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
+	if (place->inodes_left != HF_MOUNTS_NONE)
+		place->inodes_left = (uint64_t)fs.f_ffree;
+	return look_at_file(place, dirfd, with_holes, err);
+}
+
+int hf_place_find(const struct hf_machine *machine, const char *name, uint64_t page_size, bool with_holes,
+		  struct hf_place *place, struct hf_err *err)
+{
+	int r;
+
+	if (strchr(name, '/'))
+		r = find_path(machine, name, place, err);
+	else
+		r = find_bare(machine, name, page_size, place, err);
+	if (r < 0 || place->to_mount || !machine->root.live) {
+		place->mount_left = place->mount_limit;
+		return r;
+	}
+	return look_at_mount(machine, place, with_holes, err);
+}
+
+void hf_place_free(struct hf_place *place)
+{
+	free(place->path);
+	free(place->dir);
+	free(place->mount);
+	free(place->present);
+	*place = (struct hf_place){ 0 };
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * plan_parts - the rooms of plan, not for others: targets (plan.c), pools (plan_pools.c), findings
+ * (plan_findings.c).
+ */
+#ifndef HF_PLAN_PARTS_H
+#define HF_PLAN_PARTS_H
+
+#include "plan.h"
+
+/* The pools' want, must, take, from the targets. */
+int hf_plan_pools(struct hf_plan *plan, struct hf_err *err) _must_check;
+
+/* Pages of node free once the plan's growth is done. */
+uint64_t hf_plan_free_on(const struct hf_plan *plan, size_t pool, size_t node);
+
+/* Everything that stands against the plan. */
+int hf_plan_findings(struct hf_plan *plan, struct hf_err *err) _must_check;
+
+static inline const struct hf_pool *hf_plan_pool_of(const struct hf_plan *plan, const struct hf_target *t)
+{
+	return &plan->machine->pools.pools[t->pool];
+}
+
+static inline const struct hf_spec *hf_plan_spec_of(const struct hf_plan *plan, const struct hf_target *t)
+{
+	return &plan->request->specs->specs[t->spec];
+}
+
+static inline const struct hf_place *hf_plan_place_of(const struct hf_plan *plan, const struct hf_target *t)
+{
+	return &plan->request->places[t->spec];
+}
+
+static inline bool hf_target_is_file(const struct hf_target *t)
+{
+	return t->action != HF_ACTION_POOL;
+}
+
+static inline bool hf_target_is_filled(const struct hf_target *t)
+{
+	return t->action != HF_ACTION_POOL && t->action != HF_ACTION_KEEP;
+}
+
+#endif

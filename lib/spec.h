@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * spec - TARGET=AMOUNT[@NODES][,AMOUNT@NODES]... from text.
+ *
+ * The amounts begin after the last '=' of the text, so that paths may hold '=', ',' and '@'.
+ * TARGET: a page size the kernel has, by value (2M, 2MiB, 2048K), or "default", is a pool;
+ * anything else is a file: a name with '/' is a path, one without is a bare name. A bare name that
+ * reads as a size the kernel has no pages of ("3M", "4G=...") is an error that lists the sizes and
+ * shows "./3M": a file by accident would be worse. For the same reason a bare name that itself reads
+ * as a spec ("2M=1G vm0=4G" in one argument) is an error. Pure functions; thread safe.
+ */
+#ifndef HF_SPEC_H
+#define HF_SPEC_H
+
+#include "nodeset.h"
+#include "size.h"
+
+enum hf_spec_kind { HF_SPEC_POOL, HF_SPEC_FILE };
+
+struct hf_spec_part {
+	struct hf_amount amount;
+	bool placed;		 /* had @NODES: the placement is strict */
+	struct hf_nodeset nodes; /* meant: as written, or all with memory; never empty */
+};
+
+struct hf_spec {
+	char *text; /* as written, for messages */
+	enum hf_spec_kind kind;
+	uint64_t page_size; /* pools: bytes; files: 0 */
+	char *name;	    /* files: path or bare name, raw bytes; pools: NULL */
+	size_t nparts;	    /* 0 only where rules->amount_optional allowed it */
+	struct hf_spec_part *parts;
+};
+
+struct hf_spec_list {
+	size_t count;
+	struct hf_spec *specs;
+};
+
+/* What the machine has. All pointers borrowed for the call. */
+struct hf_spec_rules {
+	const uint64_t *page_sizes; /* bytes */
+	size_t npage_sizes;
+	uint64_t default_page_size; /* 0: the kernel has no huge pages */
+	const struct hf_nodeset *online;
+	const struct hf_nodeset *memory;  /* nodes that have memory */
+	const struct hf_nodeset *nodes;	  /* --nodes: strict, for specs without @; NULL: none given */
+	bool amount_optional;		  /* free: "2M" and "PATH" stand alone; a tail after '='
+					   * that is no amount then belongs to the path,
+					   * unless what is before it is a pool */
+};
+
+/*
+ * Appends the parsed spec to list, which the caller zeroed and frees. Errors (usage) name the
+ * offending piece: no '=' ("2M:3M", shows the spelling with '='), nothing before or after it,
+ * every amount error, "@" without amount or without nodes, a node that does not exist or has no
+ * memory (lists the nodes there are), a node named twice, several amounts where one has no @,
+ * "+" or nothing or zero for a file, a file name component over 255 bytes or a path over 4095,
+ * a name that is "", ".", ".." or ends in "/".
+ */
+int hf_spec_parse(const char *text, const struct hf_spec_rules *rules, struct hf_spec_list *list,
+		  struct hf_err *err) _must_check _nonnull(1, 2, 3, 4);
+
+/*
+ * The short form: --size and --file. amounts is AMOUNT[@NODES][,...]; name as in TARGET, always a
+ * file. Appends.
+ */
+int hf_spec_make(const char *name, const char *amounts, const struct hf_spec_rules *rules,
+		 struct hf_spec_list *list, struct hf_err *err) _must_check _nonnull(1, 2, 3, 4, 5);
+
+/* "0-3+6" or "all" (every node with memory), checked against rules->online and ->memory. */
+int hf_spec_parse_nodes(const char *text, size_t len, const struct hf_spec_rules *rules,
+			struct hf_nodeset *out, struct hf_err *err) _must_check _nonnull(1, 3, 4, 5);
+
+/*
+ * Specs from a stream, one a line; blank lines and lines whose first non-blank is '#' are passed
+ * over, blanks (and a CR) around a spec are not part of it. Usage errors carry "NAME:LINE" as the
+ * object, and the offending piece in what. A NUL byte and a line over 64 KiB are errors. Appends.
+ */
+int hf_spec_read(FILE *in, const char *name, const struct hf_spec_rules *rules,
+		 struct hf_spec_list *list, struct hf_err *err) _must_check _nonnull(1, 2, 3, 4, 5);
+
+void hf_spec_list_free(struct hf_spec_list *list);
+
+#endif
