@@ -53,8 +53,8 @@ SAN_$(BIN_VARIANT) := $(SAN)
 endif
 VARIANTS := $(sort $(BIN_VARIANT) $(UNIT_VARIANT))
 
-# Fortified calls hide from the sanitizers what they look for.
 san_flags = $(if $(SAN_$(1)),-fsanitize=$(SAN_$(1)) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+# Fortified calls hide from the sanitizers what they look for.
 compile = $(CC) $(HF_CPPFLAGS) $(if $(SAN_$(1)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) $(CPPFLAGS) \
 	$(HF_CFLAGS) $(san_flags) $(CFLAGS)
 link = $(CC) $(HF_CFLAGS) $(san_flags) $(CFLAGS) $(HF_LDFLAGS) $(LDFLAGS)
@@ -71,7 +71,7 @@ all: $(BIN)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all unit deps deps-build deps-perf demo check check-house check-unit check-cli check-kernel \
-	check-faults lint perf install uninstall clean FORCE
+	check-faults lint format perf install uninstall clean FORCE
 
 say = $(if $(V),,@echo "  $(1)  $@"; )
 
@@ -139,6 +139,9 @@ check-faults: $(BIN)
 
 lint:
 	@MAKE='$(MAKE)' tools/lint.sh
+
+format:
+	find hugefill.c cmd lib test -name '*.[ch]' -exec clang-format -i {} +
 
 perf: $(BIN)
 	@test/perf/run

@@ -140,8 +140,6 @@ static int fill_and_publish(struct hf_transaction *t, struct hf_err *err)
 	if (r == 0)
 		r = in_phase(t, HF_PHASE_VERIFY, 0, hf_apply_verify, err);
 	if (r == 0)
-		r = hf_apply_rows(t, err);
-	if (r == 0)
 		r = in_phase(t, HF_PHASE_PUBLISH, 0, hf_apply_publish, err);
 	if (r == 0 && t->apply->hooks->commit)
 		r = t->apply->hooks->commit(t->apply->hooks->arg, err);

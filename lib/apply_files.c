@@ -185,7 +185,7 @@ int hf_apply_verify(struct hf_transaction *t, struct hf_err *err)
 			return hf_err_set(err, EIO, file->place->path, "was filled, but has %llu of %llu pages",
 					  (unsigned long long)got, (unsigned long long)wanted);
 	}
-	return 0;
+	return hf_apply_rows(t, err);
 }
 
 /* What a cut took away cannot be had back. */

@@ -22,6 +22,7 @@ static int pool_rows(struct hf_apply *a, size_t index, struct hf_err *err)
 {
 	const struct hf_target *t = &a->plan->targets[index];
 	const struct hf_pool *pool = hf_plan_pool_of(a->plan, t);
+	const struct hf_plan_pool *p = &a->plan->pools[t->pool];
 
 	for (size_t i = 0; i < t->nshares; i++) {
 		struct hf_row *row = add_row(a, index, t->shares[i].node, err);
@@ -32,6 +33,11 @@ static int pool_rows(struct hf_apply *a, size_t index, struct hf_err *err)
 		row->filled = pool->nodes[row->node].nr;
 		if (a->request->available)
 			row->filled = pool->nodes[row->node].free;
+		/* The kernel grows a pool's nodes one after the other: one time for all of them. */
+		if (!p->grow_ns || !p->grow)
+			continue;
+		row->seconds = (double)p->grow_ns / 1e9;
+		row->rate = (double)p->grow * (double)pool->page_size / row->seconds;
 	}
 	return 0;
 }

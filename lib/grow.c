@@ -284,6 +284,7 @@ int hf_grow_run(struct hf_grow *grow, struct hf_err *err)
 	struct ladder l = { .grow = grow };
 
 	for (size_t i = 0; i < grow->machine->pools.count; i++) {
+		uint64_t start = hf_clock_ns();
 		int r;
 
 		l.pool = &grow->machine->pools.pools[i];
@@ -295,6 +296,7 @@ int hf_grow_run(struct hf_grow *grow, struct hf_err *err)
 			return hf_err_set(err, ECANCELED, NULL, "given up while a pool was growing");
 		if (r < 0)
 			return r;
+		l.plan->grow_ns = hf_clock_ns() - start;
 		l.done += l.plan->grow * l.pool->page_size;
 	}
 	return 0;

@@ -61,6 +61,7 @@ struct hf_plan_pool {
 	uint64_t take;	     /* free pages that this call's files take */
 	uint64_t *want;	     /* [nnodes] nr to aim at */
 	uint64_t *must;	     /* [nnodes] nr below which a strict placement fails */
+	uint64_t grow_ns;    /* how long the growth took, once it was done */
 	uint64_t *write;     /* [nnodes] persistent count to bring the node to; 0: leave it */
 	uint64_t *take_on;   /* [nnodes] of take: strictly placed on this node */
 };

@@ -36,6 +36,16 @@ run() {
 	./hugefill "$@"
 }
 
+show_pool() {
+	if ./hugefill --help | grep -q '^  status '; then
+		run status
+	else
+		echo
+		echo "# grep Huge /proc/meminfo"
+		grep Huge /proc/meminfo
+	fi
+}
+
 # Only what the demo itself added goes: pages that were in the pool stay, and so does a mount.
 clean_up() {
 	local options=() grown
@@ -64,11 +74,12 @@ had_mount=no
 total_before=$(pool_total)
 before=$(state)
 
+# An alloc that fails or is interrupted undoes itself.
+run alloc --size "${mib}M" --file "$name" --threads "$threads"
 trap 'clean_up || true' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
-run alloc --size "${mib}M" --file "$name" --threads "$threads"
-run status
+show_pool
 clean_up
 
 after=$(state)

@@ -13,6 +13,7 @@ list() {
 	build  cmd:gcc                  gcc               gcc
 	build  pkg                      libc6-dev         glibc-devel
 	build  cmd:make                 make              make
+	build  cmd:cmp                  diffutils         diffutils
 	build  cmd:pkg-config           pkg-config        pkgconf-pkg-config
 	build  pc:numa                  libnuma-dev       numactl-devel
 	build  pc:mount                 libmount-dev      libmount-devel

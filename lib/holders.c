@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "holders.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+struct search {
+	const struct hf_sysroot *root;
+	dev_t dev;
+	ino_t ino;
+	struct hf_holders *found;
+};
+
+/* Any descriptor of the process that is the file; a process that ended meanwhile holds nothing. */
+static bool has_open(const struct search *s, pid_t pid, bool *hidden)
+{
+	struct hf_err ignored = { 0 };
+	int fd = hf_sysroot_fd(s->root, O_RDONLY | O_DIRECTORY, &ignored, "proc/%d/fd", (int)pid);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	bool found = false;
+
+	if (!dir) {
+		*hidden = fd == -EACCES || fd == -EPERM;
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	while (!found && (entry = readdir(dir)) != NULL) {
+		struct stat st;
+
+		found = fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && st.st_dev == s->dev && st.st_ino == s->ino;
+	}
+	closedir(dir);
+	return found;
+}
+
+static bool has_mapped(const struct search *s, pid_t pid)
+{
+	struct hf_err ignored = { 0 };
+	int fd = hf_sysroot_fd(s->root, O_RDONLY, &ignored, "proc/%d/maps", (int)pid);
+	_cleanup_fclose_ FILE *maps = fd < 0 ? NULL : fdopen(fd, "r");
+	_cleanup_free_ char *line = NULL;
+	bool found = false;
+	size_t size = 0;
+
+	if (!maps && fd >= 0)
+		close(fd);
+	while (maps && !found && getline(&line, &size, maps) > 0) {
+		unsigned major, minor;
+		unsigned long long ino;
+
+		if (sscanf(line, "%*s %*s %*s %x:%x %llu", &major, &minor, &ino) == 3)
+			found = makedev(major, minor) == s->dev && ino == s->ino;
+	}
+	return found;
+}
+
+static int look_into(const char *name, void *arg)
+{
+	struct search *s = arg;
+	struct hf_holder holder = { .pid = (pid_t)strtol(name, NULL, 10) }, *all;
+	struct hf_err ignored = { 0 };
+	bool hidden = false;
+
+	if (*name < '1' || *name > '9' || holder.pid == getpid())
+		return 0;
+	holder.open = has_open(s, holder.pid, &hidden);
+	holder.mapped = !hidden && has_mapped(s, holder.pid);
+	s->found->hidden += hidden;
+	if (!holder.open && !holder.mapped)
+		return 0;
+	if (hf_sysroot_read(s->root, holder.command, sizeof(holder.command), NULL, &ignored, "proc/%d/comm",
+			    (int)holder.pid) < 0)
+		snprintf(holder.command, sizeof(holder.command), "?");
+	holder.command[strcspn(holder.command, "\n")] = '\0';
+	all = reallocarray(s->found->holders, s->found->count + 1, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	s->found->holders = all;
+	all[s->found->count++] = holder;
+	return 0;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	pid_t x = ((const struct hf_holder *)a)->pid, y = ((const struct hf_holder *)b)->pid;
+
+	return (x > y) - (x < y);
+}
+
+int hf_holders_find(const struct hf_sysroot *root, dev_t dev, ino_t ino, struct hf_holders *holders,
+		    struct hf_err *err)
+{
+	struct search s = { root, dev, ino, holders };
+	int r;
+
+	*holders = (struct hf_holders){ 0 };
+	r = hf_sysroot_list(root, look_into, &s, err, "proc");
+	if (r == -ENOMEM)
+		return hf_err_nomem(err);
+	if (holders->count)
+		qsort(holders->holders, holders->count, sizeof(*holders->holders), by_pid);
+	return r;
+}
+
+void hf_holders_free(struct hf_holders *holders)
+{
+	free(holders->holders);
+	*holders = (struct hf_holders){ 0 };
+}

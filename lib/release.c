@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "release.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "clock.h"
+#include "grow.h"
+#include "lock.h"
+#include "release_parts.h"
+#include "spread.h"
+
+static struct hf_release_step *add_step(struct hf_release *r, enum hf_release_action action, struct hf_err *err)
+{
+	struct hf_release_step *steps = reallocarray(r->steps, r->nsteps + 1, sizeof(*steps)), *step;
+	size_t nnodes = r->machine->topo.nnodes;
+
+	if (!steps) {
+		hf_err_nomem(err);
+		return NULL;
+	}
+	r->steps = steps;
+	step = &steps[r->nsteps];
+	*step = (struct hf_release_step){ .action = action };
+	step->wanted = calloc(nnodes, sizeof(*step->wanted));
+	step->freed = calloc(nnodes, sizeof(*step->freed));
+	r->nsteps++;
+	if (step->wanted && step->freed)
+		return step;
+	hf_err_nomem(err);
+	return NULL;
+}
+
+static int check_range(const struct hf_release_request *request, const struct hf_place *place, struct hf_err *err)
+{
+	uint64_t size = place->page_size, offset = request->punch_offset, length = request->punch_length;
+	char page[HF_SIZE_TEXT];
+
+	if (offset % size || length % size || !length)
+		return hf_err_usage(err, "--punch", "offset and length must be multiples of the page size of %s, %s",
+				    place->path, hf_size_exact(size, page));
+	if (offset > place->size || length > place->size - offset)
+		return hf_err_usage(err, "--punch", "the range ends beyond the end of %s, which has %llu bytes",
+				    place->path, (unsigned long long)place->size);
+	return 0;
+}
+
+static int plan_file(struct hf_release *r, const struct hf_spec *spec, size_t index, struct hf_err *err)
+{
+	struct hf_place *place = &r->places[index];
+	struct hf_release_step *step;
+	int rc = hf_place_find(r->machine, spec->name, r->request->page_size, r->request->punch, place, err);
+
+	if (rc < 0)
+		return rc;
+	step = add_step(r, r->request->punch ? HF_RELEASE_PUNCH : HF_RELEASE_REMOVE, err);
+	if (!step)
+		return -ENOMEM;
+	step->place = index;
+	step->pool = (size_t)(hf_pools_find(&r->machine->pools, place->page_size) - r->machine->pools.pools);
+	if (!place->exists) {
+		/* A spec states what is to be gone; a bare PATH that is not there is a mistake. */
+		step->action = HF_RELEASE_ABSENT;
+		if (spec->nparts)
+			return 0;
+		return hf_err_sys(err, ENOENT, place->path, "cannot free it");
+	}
+	if (r->request->punch && (rc = check_range(r->request, place, err)) < 0)
+		return rc;
+	step->first = r->request->punch ? r->request->punch_offset / place->page_size : 0;
+	step->count = r->request->punch ? r->request->punch_length / place->page_size : place->pages;
+	rc = hf_release_refuse_held(r, place, err);
+	return rc < 0 ? rc : hf_release_measure(r, step, err);
+}
+
+static int add_part(struct hf_release *r, struct hf_release_step *step, const struct hf_spec *spec,
+		    const struct hf_spec_part *part, struct hf_err *err)
+{
+	const struct hf_topology *topo = &r->machine->topo;
+	size_t count = hf_nodeset_count(&part->nodes), i = 0;
+	uint64_t pages;
+	int rc = hf_size_pages(&part->amount, spec->page_size, hf_topology_memory(topo, &part->nodes), spec->text, &pages, err);
+
+	if (rc < 0)
+		return rc;
+	if (part->amount.relative)
+		return hf_err_usage(err, spec->text, "+ has no meaning when pages are given back; write the amount alone");
+	for (int id = hf_nodeset_next(&part->nodes, 0); id >= 0; id = hf_nodeset_next(&part->nodes, (unsigned)id + 1))
+		step->wanted[hf_topology_index(topo, (unsigned)id)] += pages / count + (i++ < pages % count);
+	step->strict = part->placed;
+	return 0;
+}
+
+static int plan_pool(struct hf_release *r, const struct hf_spec *spec, struct hf_err *err)
+{
+	const struct hf_pool *pool = hf_pools_find(&r->machine->pools, spec->page_size);
+	struct hf_release_step *step = add_step(r, HF_RELEASE_SHRINK, err);
+
+	if (!step)
+		return -ENOMEM;
+	step->pool = (size_t)(pool - r->machine->pools.pools);
+	step->everything = !spec->nparts;
+	for (size_t i = 0; i < spec->nparts; i++) {
+		int rc = add_part(r, step, spec, &spec->parts[i], err);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static uint64_t sum(const uint64_t *values, size_t count)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < count; i++)
+		total += values[i];
+	return total;
+}
+
+/* Pages that the file steps of the same call bring back to a pool's node first. */
+static uint64_t brought(const struct hf_release *r, size_t pool, size_t node)
+{
+	uint64_t pages = 0;
+
+	for (size_t i = 0; i < r->nsteps; i++)
+		if (r->steps[i].pool == pool &&
+		    (r->steps[i].action == HF_RELEASE_REMOVE || r->steps[i].action == HF_RELEASE_PUNCH))
+			pages += r->steps[i].wanted[node];
+	return pages;
+}
+
+static int too_much(const struct hf_release *r, const struct hf_release_step *step, int node, uint64_t wanted,
+		    uint64_t have, struct hf_err *err)
+{
+	const struct hf_pool *pool = &r->machine->pools.pools[step->pool];
+	char size[HF_SIZE_TEXT], want[HF_SIZE_TEXT], can[HF_SIZE_TEXT], where[32] = "";
+
+	if (node >= 0)
+		snprintf(where, sizeof(where), " on node %u", r->machine->topo.nodes[node].id);
+	hf_size_exact(pool->page_size, size);
+	hf_err_set(err, EBUSY, size, "%s were to be given back%s, but only %s are neither used, reserved nor surplus",
+		   hf_size_exact(wanted * pool->page_size, want), where, hf_size_exact(have * pool->page_size, can));
+	hf_err_hint(err, "hugefill free %s gives back all that can be had", size);
+	return -EBUSY;
+}
+
+/* Whether the amount is to be had once the files are gone. */
+static int check_pool(const struct hf_release *r, const struct hf_release_step *step, struct hf_err *err)
+{
+	const struct hf_pool *pool = &r->machine->pools.pools[step->pool];
+	uint64_t available = hf_pool_available(pool), wanted = sum(step->wanted, pool->nnodes);
+	uint64_t persistent = hf_pool_persistent(pool);
+
+	for (size_t n = 0; n < pool->nnodes; n++) {
+		uint64_t here = pool->nodes[n].free + brought(r, step->pool, n);
+		uint64_t own = hf_pool_node_persistent(pool, n);
+
+		available += brought(r, step->pool, n);
+		here = here < own ? here : own;
+		if (step->strict && step->wanted[n] > here)
+			return too_much(r, step, (int)n, step->wanted[n], here, err);
+	}
+	available = available < persistent ? available : persistent;
+	if (!step->everything && wanted > available)
+		return too_much(r, step, -1, wanted, available, err);
+	return 0;
+}
+
+static int plan_shrinks(struct hf_release *r, struct hf_err *err)
+{
+	size_t files = r->nsteps;
+
+	for (size_t i = 0; i < files && r->request->shrink; i++) {
+		struct hf_release_step *step;
+
+		if (r->steps[i].action != HF_RELEASE_REMOVE && r->steps[i].action != HF_RELEASE_PUNCH)
+			continue;
+		step = add_step(r, HF_RELEASE_SHRINK, err);
+		if (!step)
+			return -ENOMEM;
+		step->pool = r->steps[i].pool;
+		step->place = i + 1; /* follows what that file step freed */
+		memcpy(step->wanted, r->steps[i].wanted, r->machine->topo.nnodes * sizeof(*step->wanted));
+	}
+	return 0;
+}
+
+static int add_umount(struct hf_release *r, const char *target, size_t pool, struct hf_err *err)
+{
+	struct hf_release_step *step;
+
+	for (size_t i = 0; i < r->nsteps; i++)
+		if (r->steps[i].mount && strcmp(r->steps[i].mount, target) == 0)
+			return 0;
+	step = add_step(r, HF_RELEASE_UMOUNT, err);
+	if (!step)
+		return -ENOMEM;
+	step->pool = pool;
+	step->mount = strdup(target);
+	return step->mount ? 0 : hf_err_nomem(err);
+}
+
+/* The mounts of the files, and of the pools' page sizes those on the default places. */
+static int plan_umounts(struct hf_release *r, struct hf_err *err)
+{
+	for (size_t i = 0; i < r->nplaces; i++) {
+		const struct hf_place *place = &r->places[i];
+		const struct hf_pool *pool = place->path ? hf_pools_find(&r->machine->pools, place->page_size) : NULL;
+
+		if (pool && !place->to_mount &&
+		    add_umount(r, place->mount, (size_t)(pool - r->machine->pools.pools), err) < 0)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < r->machine->mounts.count; i++) {
+		const struct hf_mount *mount = &r->machine->mounts.mounts[i];
+
+		for (size_t s = 0; s < r->nsteps; s++)
+			if (r->steps[s].action == HF_RELEASE_SHRINK && !mount->hidden &&
+			    r->machine->page_sizes[r->steps[s].pool] == mount->page_size &&
+			    hf_place_is_default(r->machine, mount->target) &&
+			    add_umount(r, mount->target, r->steps[s].pool, err) < 0)
+				return -ENOMEM;
+	}
+	return 0;
+}
+
+static int plan(struct hf_release *r, struct hf_err *err)
+{
+	const struct hf_spec_list *specs = r->request->specs;
+	int rc = 0;
+
+	r->nplaces = specs->count;
+	r->places = calloc(specs->count + 1, sizeof(*r->places));
+	if (!r->places)
+		return hf_err_nomem(err);
+	for (size_t i = 0; i < specs->count && rc == 0; i++)
+		if (specs->specs[i].kind == HF_SPEC_FILE)
+			rc = plan_file(r, &specs->specs[i], i, err);
+	if (rc == 0)
+		rc = plan_shrinks(r, err);
+	for (size_t i = 0; i < specs->count && rc == 0; i++)
+		if (specs->specs[i].kind == HF_SPEC_POOL)
+			rc = plan_pool(r, &specs->specs[i], err);
+	for (size_t i = 0; i < r->nsteps && rc == 0; i++)
+		if (r->steps[i].action == HF_RELEASE_SHRINK && !r->steps[i].place)
+			rc = check_pool(r, &r->steps[i], err);
+	if (rc == 0 && r->request->umount)
+		rc = plan_umounts(r, err);
+	return rc;
+}
+
+/* How much to take of each node: as written; what nodes lack there, others make up unless strict. */
+static void share_out(struct hf_release *r, const struct hf_release_step *step, uint64_t *take)
+{
+	const struct hf_pool *pool = &r->machine->pools.pools[step->pool];
+	uint64_t lacking = 0;
+
+	for (size_t n = 0; n < pool->nnodes; n++) {
+		uint64_t own = hf_pool_node_persistent(pool, n), have = pool->nodes[n].free;
+
+		have = have < own ? have : own;
+		take[n] = step->everything || step->wanted[n] > have ? have : step->wanted[n];
+		lacking += step->everything ? 0 : step->wanted[n] - take[n];
+	}
+	for (size_t n = 0; n < pool->nnodes && lacking && !step->strict && !step->place; n++) {
+		uint64_t more = pool->nodes[n].free > take[n] ? pool->nodes[n].free - take[n] : 0;
+
+		more = more < lacking ? more : lacking;
+		take[n] += more;
+		lacking -= more;
+	}
+}
+
+static int shrink(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
+{
+	struct hf_pool *pool = &r->machine->pools.pools[step->pool];
+	_cleanup_free_ uint64_t *take = calloc(r->machine->topo.nnodes, sizeof(*take));
+	int rc = 0;
+
+	if (!take)
+		return hf_err_nomem(err);
+	if (step->place)
+		memcpy(step->wanted, r->steps[step->place - 1].freed, pool->nnodes * sizeof(*step->wanted));
+	rc = hf_pool_refresh(&r->machine->root, &r->machine->topo, pool, err);
+	if (rc == 0)
+		share_out(r, step, take);
+	for (size_t n = 0; n < r->machine->topo.nnodes && rc == 0; n++) {
+		if (take[n])
+			rc = hf_grow_shrink(r->machine, pool, n, take[n], &step->freed[n], err);
+		r->changed = r->changed || step->freed[n];
+	}
+	if (rc == 0 && !step->everything && sum(step->freed, pool->nnodes) < sum(step->wanted, pool->nnodes))
+		return too_much(r, step, -1, sum(step->wanted, pool->nnodes), sum(step->freed, pool->nnodes), err);
+	return rc;
+}
+
+static int carry_out(struct hf_release *r, struct hf_err *err)
+{
+	for (size_t i = 0; i < r->nsteps; i++) {
+		struct hf_release_step *step = &r->steps[i];
+		uint64_t start = hf_clock_ns();
+		int rc = 0;
+
+		if (hf_stop_requested(r->stop))
+			return hf_err_set(err, ECANCELED, NULL, "given up; the steps shown are done");
+		if (step->action == HF_RELEASE_REMOVE || step->action == HF_RELEASE_PUNCH)
+			rc = hf_release_file(r, step, err);
+		else if (step->action == HF_RELEASE_SHRINK)
+			rc = shrink(r, step, err);
+		else if (step->action == HF_RELEASE_UMOUNT)
+			rc = hf_release_umount(r, step, err);
+		step->ns = hf_clock_ns() - start;
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static bool shrinks(const struct hf_release *r)
+{
+	for (size_t i = 0; i < r->request->specs->count; i++)
+		if (r->request->specs->specs[i].kind == HF_SPEC_POOL)
+			return true;
+	return r->request->shrink;
+}
+
+int hf_release_run(struct hf_release *r, struct hf_err *err)
+{
+	int lock = -1, rc = 0;
+
+	if (!r->request->dry_run && shrinks(r)) {
+		lock = hf_lock_take(&r->machine->root, r->stop, r->waiting, r->arg, err);
+		rc = lock < 0 ? lock : hf_machine_refresh(r->machine, err);
+	}
+	if (rc == 0)
+		rc = plan(r, err);
+	if (rc == 0 && !r->request->dry_run)
+		rc = carry_out(r, err);
+	hf_lock_release(lock);
+	return rc;
+}
+
+void hf_release_free(struct hf_release *r)
+{
+	for (size_t i = 0; i < r->nsteps; i++) {
+		free(r->steps[i].wanted);
+		free(r->steps[i].freed);
+		free(r->steps[i].mount);
+	}
+	for (size_t i = 0; r->places && i < r->nplaces; i++)
+		hf_place_free(&r->places[i]);
+	free(r->steps);
+	free(r->places);
+	r->steps = NULL;
+	r->places = NULL;
+	r->nsteps = r->nplaces = 0;
+}

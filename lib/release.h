@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * release - the way back: files removed or punched, pool pages given back, empty mounts unmounted.
+ *
+ * What is removed cannot be had back, so that everything is checked before the first step: files
+ * are there and nobody holds them, amounts are to be had. Pools are shrunk last, under the lock,
+ * never below what is used or reserved. Nothing is cleared on the way, so that it takes milliseconds.
+ */
+#ifndef HF_RELEASE_H
+#define HF_RELEASE_H
+
+#include "machine.h"
+#include "place.h"
+#include "stop.h"
+
+enum hf_release_action {
+	HF_RELEASE_ABSENT, /* a spec's file that is not there: nothing to do */
+	HF_RELEASE_REMOVE,
+	HF_RELEASE_PUNCH,
+	HF_RELEASE_SHRINK,
+	HF_RELEASE_UMOUNT,
+};
+
+struct hf_release_step {
+	enum hf_release_action action;
+	size_t place; /* files: index into places */
+	size_t pool;  /* index in machine->pools */
+	uint64_t first, count;	 /* punch: pages of the file */
+	bool everything;	 /* shrink: all that is neither used nor reserved */
+	bool strict;		 /* shrink: no other node may make up */
+	uint64_t *wanted;	 /* [nnodes] pages to free */
+	uint64_t *freed;	 /* [nnodes] pages, measured */
+	char *mount;		 /* umount: the mount point */
+	bool done;		 /* umount: it was empty and is unmounted */
+	uint64_t ns;		 /* time it took */
+};
+
+struct hf_release_request {
+	const struct hf_spec_list *specs;
+	uint64_t page_size; /* for bare names */
+	bool shrink, umount, force, dry_run;
+	bool punch;	    /* one PATH; the rest are the range in bytes */
+	uint64_t punch_offset, punch_length;
+};
+
+struct hf_release {
+	struct hf_machine *machine;
+	const struct hf_release_request *request;
+	const struct hf_stop *stop;
+	void (*waiting)(void *arg); /* somebody else holds the lock; may be NULL */
+	void *arg;
+
+	size_t nplaces; /* results: hf_release_free */
+	struct hf_place *places;
+	size_t nsteps;
+	struct hf_release_step *steps;
+	bool changed;
+};
+
+/*
+ * Plans, and unless dry_run carries out. Errors before the first step leave everything as it was:
+ * EBUSY (a file is held: the holders are in the hint; an amount is more than can be had), ENOENT (a
+ * PATH that is not there). An error later names the step; the steps show what was done.
+ */
+int hf_release_run(struct hf_release *release, struct hf_err *err) _must_check _nonnull(1, 2);
+void hf_release_free(struct hf_release *release);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "release_parts.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "fill.h"
+#include "holders.h"
+#include "hugefile.h"
+
+/* A file is looked at through a mapping of its own, closed again before anything is done to it. */
+static int measure_open(struct hf_release *r, struct hf_release_step *step, struct hf_hugefile *file,
+			struct hf_err *err)
+{
+	const struct hf_place *place = &r->places[step->place];
+	uint64_t elsewhere = 0;
+	int rc = hf_hugefile_open(file, place, err);
+
+	if (rc == 0)
+		rc = hf_hugefile_reserve(file, place->size, err);
+	return rc < 0 ? rc : hf_fill_where(file, &r->machine->topo, NULL, step->wanted, &elsewhere, err);
+}
+
+/* Holes would be filled by looking: then the pages that are there are counted as on the first node. */
+static void measure_holes(const struct hf_place *place, struct hf_release_step *step)
+{
+	if (step->action == HF_RELEASE_REMOVE)
+		step->wanted[0] = place->filled;
+	for (uint64_t page = step->first; step->action == HF_RELEASE_PUNCH && page < step->first + step->count; page++)
+		step->wanted[0] += hf_place_has(place, page);
+}
+
+int hf_release_measure(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
+{
+	const struct hf_place *place = &r->places[step->place];
+	bool whole = step->first == 0 && step->count == place->pages && place->filled == place->pages;
+	struct hf_hugefile file = HF_HUGEFILE_INIT;
+	struct hf_err second = { 0 };
+	int rc;
+
+	if (!place->filled)
+		return 0;
+	if (!whole || r->machine->topo.nnodes == 1) {
+		measure_holes(place, step);
+		return 0;
+	}
+	rc = measure_open(r, step, &file, err);
+	hf_hugefile_close(&file, &second);
+	return rc;
+}
+
+int hf_release_refuse_held(struct hf_release *r, const struct hf_place *place, struct hf_err *err)
+{
+	struct hf_holders holders = { 0 };
+	int rc;
+
+	if (r->request->force)
+		return 0;
+	rc = hf_holders_find(&r->machine->root, place->dev, place->ino, &holders, err);
+	if (rc == 0 && holders.count) {
+		rc = hf_err_set(err, EBUSY, place->path, "%zu process%s it, and it is not removed under them",
+				holders.count, holders.count == 1 ? " holds" : "es hold");
+		for (size_t i = 0; i < holders.count && i < 16; i++) {
+			char command[4 * sizeof(holders.holders[i].command)];
+
+			hf_err_hint(err, "process %d (%s) has it %s", (int)holders.holders[i].pid,
+				    hf_err_escape(holders.holders[i].command, command, sizeof(command)),
+				    holders.holders[i].mapped ? "mapped" : "open");
+		}
+		hf_err_hint(err, "--force removes it all the same; its pages come back when the last of them ends");
+	}
+	hf_holders_free(&holders);
+	return rc;
+}
+
+static int open_dir(const struct hf_place *place, struct hf_err *err)
+{
+	int fd = open(place->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? hf_err_sys(err, errno, place->path, "cannot open its directory") : fd;
+}
+
+/* Freed at once unless somebody still holds the file: then its pages stay until they let go. */
+static void take_over(struct hf_release_step *step, size_t nnodes, bool held)
+{
+	for (size_t n = 0; n < nnodes; n++)
+		step->freed[n] = held ? 0 : step->wanted[n];
+}
+
+static int remove_file(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
+{
+	const struct hf_place *place = &r->places[step->place];
+	_cleanup_close_ int dirfd = open_dir(place, err);
+	struct hf_holders holders = { 0 };
+	struct stat st;
+
+	if (dirfd < 0)
+		return dirfd;
+	if (fstatat(dirfd, place->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return hf_err_sys(err, errno, place->path, "cannot look at it");
+	if (st.st_ino != place->ino || st.st_dev != place->dev || !S_ISREG(st.st_mode))
+		return hf_err_set(err, ESTALE, place->path, "was replaced meanwhile");
+	if (unlinkat(dirfd, place->name, 0) < 0)
+		return hf_err_sys(err, errno, place->path, "cannot remove it");
+	r->changed = true;
+	if (r->request->force && hf_holders_find(&r->machine->root, place->dev, place->ino, &holders, err) < 0)
+		*err = (struct hf_err){ 0 };
+	take_over(step, r->machine->topo.nnodes, holders.count != 0 || st.st_nlink > 1);
+	hf_holders_free(&holders);
+	return 0;
+}
+
+static int punch_file(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
+{
+	struct hf_hugefile file = HF_HUGEFILE_INIT;
+	struct hf_err second = { 0 };
+	struct stat before, after;
+	int rc = hf_hugefile_open(&file, &r->places[step->place], err);
+
+	if (rc == 0 && fstat(file.fd, &before) < 0)
+		rc = hf_err_sys(err, errno, r->places[step->place].path, "cannot look at it");
+	if (rc == 0)
+		rc = hf_hugefile_punch(&file, step->first, step->count, err);
+	if (rc == 0 && fstat(file.fd, &after) < 0)
+		rc = hf_err_sys(err, errno, r->places[step->place].path, "cannot look at it");
+	if (rc == 0) {
+		r->changed = r->changed || after.st_blocks < before.st_blocks;
+		take_over(step, r->machine->topo.nnodes, after.st_blocks >= before.st_blocks);
+	}
+	hf_hugefile_close(&file, &second);
+	return rc;
+}
+
+int hf_release_file(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
+{
+	return step->action == HF_RELEASE_PUNCH ? punch_file(r, step, err) : remove_file(r, step, err);
+}
+
+static bool is_empty(const char *dir)
+{
+	DIR *stream = opendir(dir);
+	const struct dirent *entry;
+	bool empty = stream != NULL;
+
+	while (stream && empty && (entry = readdir(stream)) != NULL)
+		empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+	if (stream)
+		closedir(stream);
+	return empty;
+}
+
+int hf_release_umount(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
+{
+	int rc;
+
+	if (!is_empty(step->mount))
+		return 0;
+	rc = hf_mounts_umount(step->mount, err);
+	if (rc < 0)
+		return rc;
+	step->done = true;
+	r->changed = true;
+	/* A directory that hugefill may have made goes with it, if nothing else is in it. */
+	if (hf_place_is_default(r->machine, step->mount))
+		rmdir(step->mount);
+	return 0;
+}
