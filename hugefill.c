@@ -96,6 +96,8 @@ static void clean_environment(void)
 
 static int dispatch(int argc, char **argv, struct hf_common *common)
 {
+	char shown[256];
+
 	for (const struct hf_command *c = hf_commands; c->name; c++) {
 		char name[64];
 
@@ -106,7 +108,7 @@ static int dispatch(int argc, char **argv, struct hf_common *common)
 		common->name = name;
 		return c->run(argc, argv, common);
 	}
-	fprintf(stderr, "hugefill: %s: there is no such command\n", argv[0]);
+	fprintf(stderr, "hugefill: %s: there is no such command\n", hf_err_escape(argv[0], shown, sizeof(shown)));
 	fputs("hint: `hugefill --help' lists the commands\n", stderr);
 	return HF_EXIT_USAGE;
 }

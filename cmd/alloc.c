@@ -20,6 +20,7 @@ enum {
 	KEY_FROM,
 	KEY_METHOD,
 	KEY_RESIZE,
+	KEY_BEST_EFFORT,
 };
 
 #define HEADROOM "3%"
@@ -40,6 +41,7 @@ static const struct argp_option options[] = {
 	{ "drop-caches", KEY_DROP_CACHES, NULL, 0, "drop clean caches when a pool falls short", 3 },
 	{ "no-grow", KEY_NO_GROW, NULL, 0, "fail rather than grow a pool", 3 },
 	{ "no-mount", KEY_NO_MOUNT, NULL, 0, "fail rather than mount a hugetlbfs", 3 },
+	{ "best-effort", KEY_BEST_EFFORT, NULL, 0, "keep what could be had; exit 64 when that is less than asked", 3 },
 	{ "deadline", KEY_DEADLINE, "TIME", 0, "give up, and undo, after TIME (90, 500ms, 5m)", 3 },
 	{ "mode", KEY_MODE, "MODE", 0, "of files, octal (0600)", 4 },
 	{ "owner", KEY_OWNER, "USER[:GROUP]", 0, "of files, and of a mount made for them (the caller)", 4 },
@@ -53,7 +55,7 @@ static int set_choice(const char *option, const char *text, const char *const *n
 	struct hf_err err = { 0 };
 
 	if (hf_option_choice(option, text, names, index, &err) < 0)
-		argp_error(state, "%s: %s", err.object, err.what);
+		hf_option_fail(state, &err);
 	return 0;
 }
 
@@ -90,7 +92,7 @@ static error_t parse_how(int key, const char *arg, struct argp_state *state, str
 		return ARGP_ERR_UNKNOWN;
 	}
 	if (r < 0)
-		argp_error(state, "%s: %s", err.object, err.what);
+		hf_option_fail(state, &err);
 	return 0;
 }
 
@@ -114,6 +116,9 @@ static error_t parse_flag(int key, struct alloc_opts *o)
 		return 0;
 	case KEY_RESIZE:
 		o->request.resize = true;
+		return 0;
+	case KEY_BEST_EFFORT:
+		o->request.best_effort = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -236,7 +241,10 @@ static void tell_left(const struct hf_err *err, void *arg)
 static int commit(void *arg, struct hf_err *err)
 {
 	struct told *t = arg;
+	const struct hf_plan *plan = t->apply->plan;
 
+	for (size_t i = 0; i < plan->nfindings; i++)
+		hf_print_finding(t->opts->common, &plan->findings[i]);
 	return alloc_report_result(t->opts, t->apply, err);
 }
 
@@ -253,6 +261,8 @@ static int carry_out(struct alloc_opts *o, struct hf_apply *apply)
 	apply->hooks = &hooks;
 	r = hf_apply_run(apply, &err);
 	apply->hooks = &quiet_hooks;
+	if (r == 0 && apply->partly)
+		return HF_EXIT_PARTLY;
 	if (r == 0)
 		return HF_EXIT_DONE;
 	if (atomic_load(&o->common->stop->deadline) && !atomic_load(&o->common->stop->signal))
@@ -325,10 +335,10 @@ static int run(struct alloc_opts *o)
 	int status;
 
 	if (prepare(o, &machine, &specs, &apply.page_size, &err) < 0) {
-		status = hf_print_err(o->common, &err);
+		status = alloc_report_failure(o, &apply, &err);
 	} else if (!(apply.places = calloc(specs.count, sizeof(*apply.places)))) {
 		hf_err_nomem(&err);
-		status = hf_print_err(o->common, &err);
+		status = alloc_report_failure(o, &apply, &err);
 	} else {
 		o->request.specs = &specs;
 		o->request.places = apply.places;

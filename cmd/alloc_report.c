@@ -23,7 +23,7 @@ const struct hf_column alloc_columns[] = {
 	[SPEEDUP] = { "SPEEDUP", HF_REAL, false, "busy time of the workers over TIME" },
 	[STDEV] = { "STDEV", HF_REAL, false, "of the workers' seconds per GiB" },
 	[PAGES] = { "PAGES", HF_COUNT, true, "FILLED in pages" },
-	[ACTION] = { "ACTION", HF_TEXT, true, "pool, keep, create, fill, extend, cut" },
+	[ACTION] = { "ACTION", HF_TEXT, true, "pool, keep, create, fill, extend, cut, skip" },
 };
 const size_t alloc_ncolumns = HF_LENGTH(alloc_columns);
 
@@ -43,7 +43,7 @@ const size_t alloc_nplan_columns = HF_LENGTH(alloc_plan_columns);
 
 static const char *action_name(enum hf_action action)
 {
-	static const char *const names[] = { "pool", "keep", "create", "fill", "extend", "cut" };
+	static const char *const names[] = { "pool", "keep", "create", "fill", "extend", "cut", "skip" };
 
 	return names[action];
 }
@@ -103,7 +103,9 @@ int alloc_report_result(const struct alloc_opts *opts, const struct hf_apply *ap
 	if (table && opts->common->format.json) {
 		doc = report_doc("alloc", apply->changed);
 		if (doc) {
+			hf_doc_bool(doc, "partly", apply->partly);
 			hf_doc_table(doc, table, &opts->common->format);
+			report_findings(doc, apply->plan);
 			hf_doc_text(doc, "method", apply->method);
 			add_phases(doc, apply);
 		}
@@ -143,7 +145,7 @@ static void plan_file(struct hf_table *table, const struct hf_plan *plan, const 
 {
 	const struct hf_place *place = &plan->request->places[t->spec];
 
-	if (t->action == HF_ACTION_KEEP || !t->missing) {
+	if (t->action == HF_ACTION_KEEP || t->action == HF_ACTION_SKIP || !t->missing) {
 		plan_row(table, action_name(t->action), place->path, place->page_size);
 		hf_table_u64(table, P_FROM, place->size);
 		hf_table_u64(table, P_TO, t->pages * place->page_size);
@@ -205,7 +207,7 @@ int alloc_report_failure(const struct alloc_opts *opts, const struct hf_apply *a
 		hf_print_finding(opts->common, &apply->plan->findings[i]);
 	if (failed)
 		status = hf_print_err(opts->common, failed);
-	if (!opts->common->format.json || ferror(stdout))
+	if (!opts->common->format.json || ferror(stdout) || status == HF_EXIT_USAGE)
 		return status;
 	doc = report_doc("alloc", apply->changed);
 	if (doc) {

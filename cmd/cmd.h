@@ -58,6 +58,11 @@ int hf_print_flush(struct hf_err *err) _must_check;
 
 /* --- option values (options.c): usage errors name the option and its text --- */
 
+/* Ends the parsing with the error as argp's message, exit status 2. */
+void hf_option_fail(const struct argp_state *state, const struct hf_err *err);
+/* Makes the option the object of an error about its text. Returns -EINVAL. */
+int hf_option_blame(const char *option, struct hf_err *err);
+
 int hf_option_u64(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *value,
 		  struct hf_err *err) _must_check;
 int hf_option_seconds(const char *option, const char *text, double *seconds, struct hf_err *err) _must_check;

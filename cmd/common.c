@@ -53,11 +53,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		c->format.all = true;
 		return 0;
 	case KEY_SYSROOT:
+		if (!*arg)
+			argp_error(state, "--sysroot needs a directory");
 		c->sysroot = arg;
 		return 0;
 	case KEY_PROGRESS:
 		if (hf_option_choice("--progress", arg, when, &choice, &err) < 0)
-			argp_error(state, "%s: %s", err.object, err.what);
+			hf_option_fail(state, &err);
 		c->progress = (enum hf_progress_mode)choice;
 		return 0;
 	case ARGP_KEY_END:

@@ -57,7 +57,9 @@ static int parse_punch(const char *text, struct hf_release_request *request, str
 		return hf_err_nomem(err);
 	request->punch = true;
 	r = hf_size_parse(offset, &request->punch_offset, err);
-	return r < 0 ? r : hf_size_parse(colon + 1, &request->punch_length, err);
+	if (r == 0)
+		r = hf_size_parse(colon + 1, &request->punch_length, err);
+	return r < 0 ? hf_option_blame("--punch", err) : 0;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -147,8 +149,7 @@ static void add_node(struct hf_table *table, const struct hf_release *r, const s
 	uint64_t page_size = r->machine->page_sizes[step->pool];
 
 	hf_table_u64(table, NODE, r->machine->topo.nodes[n].id);
-	if (!step->everything)
-		hf_table_u64(table, REQUESTED, step->wanted[n] * page_size);
+	hf_table_u64(table, REQUESTED, step->wanted[n] * page_size);
 	if (r->request->dry_run)
 		return;
 	hf_table_u64(table, FREED, step->freed[n] * page_size);
@@ -265,7 +266,7 @@ static int run(struct free_opts *o)
 	o->request.specs = &specs;
 	if (prepare(o, &machine, &specs, &err) < 0 || hf_release_run(&release, &err) < 0)
 		status = hf_print_err(o->common, &err);
-	if ((status == HF_EXIT_DONE || release.changed || o->common->format.json) &&
+	if ((status == HF_EXIT_DONE || release.changed || (o->common->format.json && status != HF_EXIT_USAGE)) &&
 	    report(o, &release, err.errnum ? &err : NULL, &second) < 0)
 		status = hf_print_err(o->common, &second);
 	hf_release_free(&release);

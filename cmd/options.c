@@ -8,6 +8,24 @@
 
 #include "../lib/size.h"
 
+void hf_option_fail(const struct argp_state *state, const struct hf_err *err)
+{
+	char what[4 * HF_ERR_TEXT];
+
+	argp_error(state, "%s: %s", err->object, hf_err_printable(err->what, what, sizeof(what)));
+}
+
+int hf_option_blame(const char *option, struct hf_err *err)
+{
+	char what[HF_ERR_TEXT], text[HF_ERR_OBJECT];
+
+	snprintf(what, sizeof(what), "%s", err->what);
+	hf_err_escape(err->object, text, sizeof(text));
+	snprintf(err->what, sizeof(err->what), "\"%.200s\": %.700s", text, what);
+	snprintf(err->object, sizeof(err->object), "%s", option);
+	return -err->errnum;
+}
+
 int hf_option_u64(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *value,
 		  struct hf_err *err)
 {
@@ -103,7 +121,7 @@ int hf_option_share(const char *option, const char *text, uint64_t memory, uint6
 	int r = hf_size_parse_amount(text, strlen(text), &amount, err);
 
 	if (r < 0)
-		return r;
+		return hf_option_blame(option, err);
 	if (amount.relative || amount.unit == HF_UNIT_PAGES || (amount.unit == HF_UNIT_BYTES && !amount.whole))
 		return hf_err_usage(err, option, "\"%s\" is neither a size in whole bytes nor a percentage", text);
 	if (amount.unit == HF_UNIT_PERCENT)
@@ -127,7 +145,7 @@ int hf_option_page_size(const struct hf_machine *machine, const char *text, uint
 		int r = hf_size_parse(text, bytes, err);
 
 		if (r < 0)
-			return r;
+			return hf_option_blame("--page-size", err);
 		if (hf_pools_find(&machine->pools, *bytes))
 			return 0;
 	}

@@ -10,21 +10,23 @@
 static void print_hints(const char *hint)
 {
 	while (*hint) {
+		char line[HF_ERR_HINT], shown[4 * HF_ERR_HINT];
 		size_t len = strcspn(hint, "\n");
 
-		fprintf(stderr, "hint: %.*s\n", (int)len, hint);
+		snprintf(line, sizeof(line), "%.*s", (int)len, hint);
+		fprintf(stderr, "hint: %s\n", hf_err_printable(line, shown, sizeof(shown)));
 		hint += len + (hint[len] == '\n');
 	}
 }
 
 int hf_print_err(const struct hf_common *common, const struct hf_err *err)
 {
-	char object[4 * HF_ERR_OBJECT];
+	char object[4 * HF_ERR_OBJECT], what[4 * HF_ERR_TEXT];
 
 	fprintf(stderr, "%s: ", common->name);
 	if (err->object[0])
 		fprintf(stderr, "%s: ", hf_err_escape(err->object, object, sizeof(object)));
-	fprintf(stderr, "%s", err->what);
+	fprintf(stderr, "%s", hf_err_printable(err->what, what, sizeof(what)));
 	if (!err->silent_errno)
 		fprintf(stderr, ": %s", strerror(err->errnum));
 	fputc('\n', stderr);
@@ -35,6 +37,7 @@ int hf_print_err(const struct hf_common *common, const struct hf_err *err)
 void hf_print_finding(const struct hf_common *common, const struct hf_finding *finding)
 {
 	char object[4 * HF_ERR_OBJECT], wanted[HF_SIZE_TEXT], got[HF_SIZE_TEXT];
+	char text[4 * sizeof(finding->text)];
 
 	fprintf(stderr, "%s: %s: ", common->name, hf_err_escape(finding->object, object, sizeof(object)));
 	if (finding->node >= 0)
@@ -42,7 +45,7 @@ void hf_print_finding(const struct hf_common *common, const struct hf_finding *f
 	if (finding->node >= 0 && finding->wanted)
 		fprintf(stderr, "requested %s, obtained %s: ", hf_size_exact(finding->wanted, wanted),
 			hf_size_exact(finding->got, got));
-	fprintf(stderr, "%s\n", finding->text);
+	fprintf(stderr, "%s\n", hf_err_printable(finding->text, text, sizeof(text)));
 	print_hints(finding->hint);
 }
 

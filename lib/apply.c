@@ -83,11 +83,19 @@ static int grow_pools(struct hf_transaction *t, struct hf_err *err)
 {
 	struct hf_apply *a = t->apply;
 	struct hf_grow grow = { .machine = a->machine, .plan = a->plan, .stop = a->stop, .undo = &t->undo,
-				.progress = progress, .arg = a };
-	int r = hf_grow_run(&grow, err);
+				.progress = progress, .arg = a, .budget = UINT64_MAX };
+	uint64_t available = a->machine->topo.mem_available, keep = a->request->headroom;
+	int r;
 
+	if (a->request->best_effort)
+		grow.budget = available > keep ? available - keep : 0;
+	r = hf_grow_run(&grow, err);
 	a->changed = a->changed || grow.changed;
-	return r;
+	if (r < 0)
+		return r;
+	/* Where pages came up decides where files without @ lie. */
+	a->plan->grown = true;
+	return hf_plan_fit(a->plan, err);
 }
 
 static uint64_t grow_bytes(const struct hf_plan *plan)

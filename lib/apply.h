@@ -60,6 +60,7 @@ struct hf_apply {
 
 	/* Results; hf_apply_free. */
 	bool changed;
+	bool partly; /* --best-effort: less was had than asked for */
 	size_t left; /* steps that could not be undone */
 	size_t nrows;
 	struct hf_row *rows;

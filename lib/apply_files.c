@@ -2,8 +2,11 @@
 #include "apply_parts.h"
 
 #include <errno.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+
+#include "cause.h"
 
 /* Two descriptors a file; administrators' soft limit is 1024. */
 static void raise_descriptors(void)
@@ -139,8 +142,9 @@ int hf_apply_create(struct hf_transaction *t, struct hf_err *err)
 
 		if (hf_target_is_filled(&plan->targets[i]))
 			r = prepare_file(t, i, err);
-		if (r == -ENOMEM)
-			hf_err_hint(err, "free huge pages may be reserved by others, or a limit of the cgroup (hugetlb.*.rsvd.max) was reached");
+		if (r == -ENOMEM && t->files[i].fd >= 0 && !t->files[i].map)
+			hf_cause_of_refusal(t->apply->machine, t->apply->plan, t->files[i].place, plan->targets[i].pool,
+					    SIZE_MAX, plan->targets[i].missing);
 		if (r < 0)
 			return r;
 	}
@@ -155,8 +159,45 @@ static void fill_progress(void *arg, uint64_t done_bytes)
 		a->hooks->progress(a->hooks->arg, done_bytes);
 }
 
+/* What can be kept of a file that could not be filled whole: its first pages, as far as they are there. */
+static int keep_prefix(struct hf_transaction *t, const struct hf_fill_file *f, struct hf_err *err)
+{
+	struct hf_target *target = (struct hf_target *)(uintptr_t)f->target;
+	uint64_t size = f->file->place->page_size, page = 0, there;
+
+	while (page < target->pages && hf_fill_is_present(f->file, page))
+		page++;
+	there = page;
+	if (there == target->pages)
+		return 0;
+	if (target->action != HF_ACTION_CREATE || !there)
+		return -ENOMEM;
+	if (munmap(f->file->map, f->file->length) < 0)
+		return hf_err_sys(err, errno, f->file->place->path, "cannot unmap it");
+	f->file->map = NULL;
+	target->pages = there;
+	if (hf_hugefile_resize(f->file, there * size, err) < 0)
+		return -err->errnum;
+	t->apply->partly = true;
+	return hf_hugefile_reserve(f->file, there * size, err);
+}
+
+static int keep_prefixes(struct hf_transaction *t, struct hf_err *err)
+{
+	struct hf_err first = *err;
+	int r = 0;
+
+	*err = (struct hf_err){ 0 };
+	for (size_t i = 0; i < t->fill.nfiles && r == 0; i++)
+		r = keep_prefix(t, &t->fill_files[i], err);
+	if (r < 0 && !err->errnum)
+		*err = first;
+	return r;
+}
+
 int hf_apply_fill(struct hf_transaction *t, struct hf_err *err)
 {
+	struct hf_apply *a = t->apply;
 	int r;
 
 	t->fill.plan = t->apply->plan;
@@ -166,7 +207,15 @@ int hf_apply_fill(struct hf_transaction *t, struct hf_err *err)
 	t->fill.arg = t->apply;
 	t->apply->changed = true;
 	r = hf_fill_run(&t->fill, err);
-	t->apply->method = t->fill.method;
+	a->method = t->fill.method;
+	if (r == -ENOMEM && t->fill.failed_part != SIZE_MAX) {
+		const struct hf_fill_part *part = &t->fill.parts[t->fill.failed_part];
+		const struct hf_fill_file *f = &t->fill_files[part->file];
+
+		hf_cause_of_refusal(a->machine, a->plan, f->file->place, f->target->pool, part->node, f->target->missing);
+		if (a->request->best_effort)
+			r = keep_prefixes(t, err);
+	}
 	return r;
 }
 

@@ -25,11 +25,11 @@ static int pool_rows(struct hf_apply *a, size_t index, struct hf_err *err)
 	const struct hf_plan_pool *p = &a->plan->pools[t->pool];
 
 	for (size_t i = 0; i < t->nshares; i++) {
-		struct hf_row *row = add_row(a, index, t->shares[i].node, err);
+		struct hf_row *row = add_row(a, index, t->asked[i].node, err);
 
 		if (!row)
 			return -ENOMEM;
-		row->requested = t->shares[i].pages;
+		row->requested = t->asked[i].pages;
 		row->filled = pool->nodes[row->node].nr;
 		if (a->request->available)
 			row->filled = pool->nodes[row->node].free;
@@ -68,7 +68,7 @@ static uint64_t asked_of(const struct hf_target *t, size_t node)
 	uint64_t pages = 0;
 
 	for (size_t i = 0; i < t->nshares; i++)
-		pages += t->shares[i].node == node ? t->shares[i].pages : 0;
+		pages += t->asked[i].node == node ? t->asked[i].pages : 0;
 	return pages;
 }
 
@@ -102,7 +102,7 @@ static int file_rows(struct hf_transaction *t, size_t index, struct hf_err *err)
 		return hf_err_nomem(err);
 	if (target->action == HF_ACTION_KEEP)
 		r = open_kept(t, target, file, err);
-	if (r == 0)
+	if (r == 0 && target->action != HF_ACTION_SKIP)
 		r = hf_fill_where(file, &a->machine->topo, check ? &target->layout : NULL, on, &elsewhere, err);
 	if (r == 0 && elsewhere)
 		r = refuse_misplaced(file, elsewhere, err);
@@ -124,6 +124,24 @@ static int file_rows(struct hf_transaction *t, size_t index, struct hf_err *err)
 	return r;
 }
 
+/* Less in all than asked for, of some target. */
+static bool is_partly(const struct hf_apply *a)
+{
+	for (size_t i = 0; i < a->plan->ntargets; i++) {
+		uint64_t asked = 0, got = 0;
+
+		for (size_t n = 0; n < a->nrows; n++) {
+			if (a->rows[n].target != i)
+				continue;
+			asked += a->rows[n].requested;
+			got += a->rows[n].filled;
+		}
+		if (got < asked)
+			return true;
+	}
+	return false;
+}
+
 int hf_apply_rows(struct hf_transaction *t, struct hf_err *err)
 {
 	struct hf_apply *a = t->apply;
@@ -134,5 +152,6 @@ int hf_apply_rows(struct hf_transaction *t, struct hf_err *err)
 		if (r < 0)
 			return r;
 	}
+	a->partly = a->partly || (a->request->best_effort && is_partly(a));
 	return 0;
 }

@@ -107,3 +107,70 @@ void hf_cause_of_shortage(const struct hf_machine *machine, const struct hf_pool
 		say_fragmented(f, now.nnodes > 1 ? free : now.mem_free, contiguous, pool->page_size, dropped);
 	hf_topology_free(&now);
 }
+
+static void say_limit(struct hf_finding *f, const char *id, const struct hf_cgroup_limit *limit)
+{
+	char max[HF_SIZE_TEXT], used[HF_SIZE_TEXT];
+
+	f->id = id;
+	snprintf(f->text, sizeof(f->text), "the cgroup's limit was reached: %s of %s are used (%s)",
+		 hf_size_human(limit->usage, used), hf_size_human(limit->max, max), limit->path);
+	snprintf(f->hint, sizeof(f->hint), "raise the limit in %s, or run hugefill in another cgroup", limit->path);
+}
+
+/* A limit that has no room for the pages that were asked for. */
+static const struct hf_cgroup_limit *reached(const struct hf_cgroups *cgroups, size_t pool, bool reserving,
+					     uint64_t bytes)
+{
+	const struct hf_cgroup_limit *limit;
+
+	if (pool >= cgroups->count)
+		return NULL;
+	limit = reserving ? &cgroups->pools[pool].reserved : &cgroups->pools[pool].pages;
+	if (hf_cgroup_left(limit) >= bytes)
+		limit = &cgroups->memory;
+	return hf_cgroup_left(limit) < bytes ? limit : NULL;
+}
+
+static void say_pool(struct hf_finding *f, const struct hf_machine *machine, const struct hf_pool *pool, size_t node,
+		     uint64_t pages)
+{
+	if (node != SIZE_MAX) {
+		f->id = "node-empty";
+		snprintf(f->text, sizeof(f->text), "the pool of node %u has %" PRIu64 " free pages of %" PRIu64 ", and other nodes may not make up",
+			 machine->topo.nodes[node].id, pool->nodes[node].free, pool->nodes[node].nr);
+		snprintf(f->hint, sizeof(f->hint), "something else took the node's pages meanwhile: try again, or leave @ out");
+		return;
+	}
+	f->id = "reserved";
+	snprintf(f->text, sizeof(f->text), "%" PRIu64 " pages were to be reserved, but %" PRIu64 " are free and %" PRIu64 " of these are reserved by others",
+		 pages, pool->free, pool->reserved);
+	snprintf(f->hint, sizeof(f->hint), "something else took pages meanwhile: try again");
+}
+
+void hf_cause_of_refusal(struct hf_machine *machine, struct hf_plan *plan, const struct hf_place *place, size_t pool,
+			 size_t node, uint64_t pages)
+{
+	bool reserving = node == SIZE_MAX;
+	uint64_t bytes = reserving ? pages * place->page_size : place->page_size;
+	struct hf_finding *f = hf_plan_find(plan, "refused", true, reserving ? -1 : (int)machine->topo.nodes[node].id,
+					    place->path);
+	const struct hf_cgroup_limit *limit;
+	struct hf_err ignored = { 0 };
+
+	if (!f)
+		return;
+	if (hf_pool_refresh(&machine->root, &machine->topo, &machine->pools.pools[pool], &ignored) < 0)
+		return;
+	hf_cgroups_free(&machine->cgroups);
+	if (hf_cgroups_read(&machine->root, &machine->mounts, machine->page_sizes, machine->pools.count,
+			    &machine->cgroups, &ignored) < 0)
+		return;
+	limit = reached(&machine->cgroups, pool, reserving, bytes);
+	if (limit)
+		say_limit(f, limit == &machine->cgroups.memory ? "cgroup-memory" : reserving ? "cgroup-reserved" : "cgroup", limit);
+	else if (place->mount_limit != HF_MOUNTS_NONE && reserving && place->mount_left < bytes)
+		snprintf(f->text, sizeof(f->text), "the mount's size= limit of %s is reached", place->mount);
+	else
+		say_pool(f, machine, &machine->pools.pools[pool], node, pages);
+}

@@ -83,7 +83,7 @@ static size_t utf8_length(const unsigned char *s)
 	return n;
 }
 
-char *hf_err_escape(const char *text, char *buf, size_t size)
+static char *escape(const char *text, char *buf, size_t size, bool backslashes)
 {
 	const unsigned char *s = (const unsigned char *)text;
 	size_t at = 0;
@@ -93,7 +93,7 @@ char *hf_err_escape(const char *text, char *buf, size_t size)
 	while (*s && at + 5 < size) {
 		size_t n = utf8_length(s);
 		const char *named = *s == '\n' ? "\\n" : *s == '\t' ? "\\t" :
-				    *s == '\\' ? "\\\\" : NULL;
+				    *s == '\\' && backslashes ? "\\\\" : NULL;
 
 		if (named) {
 			at += (size_t)snprintf(buf + at, size - at, "%s", named);
@@ -109,4 +109,14 @@ char *hf_err_escape(const char *text, char *buf, size_t size)
 	}
 	buf[at < size ? at : size - 1] = '\0';
 	return buf;
+}
+
+char *hf_err_escape(const char *text, char *buf, size_t size)
+{
+	return escape(text, buf, size, true);
+}
+
+char *hf_err_printable(const char *text, char *buf, size_t size)
+{
+	return escape(text, buf, size, false);
 }

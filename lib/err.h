@@ -51,4 +51,7 @@ int hf_err_nomem(struct hf_err *err) _nonnull(1);
  */
 char *hf_err_escape(const char *text, char *buf, size_t size) _nonnull(1, 2);
 
+/* The same for text that is escaped already, or ours: control bytes and bad UTF-8 only. */
+char *hf_err_printable(const char *text, char *buf, size_t size) _nonnull(1, 2);
+
 #endif

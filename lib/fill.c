@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "clock.h"
 #include "policy.h"
@@ -248,6 +249,8 @@ static int run_engine(struct engine *e, struct hf_err *err)
 	r = hf_workers_run(&e->workers, NULL, err);
 	hf_populate_signals_restore(&signals);
 	tick(e);
+	if (atomic_load(&e->first_error))
+		fill->failed_part = atomic_load(&e->failed_queue);
 	if (r < 0 && !err->errnum)
 		r = explain(e, atomic_load(&e->first_error) ? atomic_load(&e->first_error) : r, err);
 	return r;
@@ -260,6 +263,7 @@ int hf_fill_run(struct hf_fill *fill, struct hf_err *err)
 	int r;
 
 	fill->method = hf_fill_method_name(e.method);
+	fill->failed_part = SIZE_MAX;
 	fill->nparts = count_parts(fill);
 	fill->parts = calloc(fill->nparts + 1, sizeof(*fill->parts));
 	e.queues = calloc(fill->nparts + 1, sizeof(*e.queues));
@@ -339,4 +343,14 @@ int hf_fill_where(const struct hf_hugefile *file, const struct hf_topology *topo
 	if (r < 0)
 		return hf_err_sys(err, -r, file->place->path, "cannot find out where its pages lie");
 	return 0;
+}
+
+bool hf_fill_is_present(const struct hf_hugefile *file, uint64_t page)
+{
+	int node = -1, r = hf_policy_where(file->map + page * file->place->page_size, file->place->page_size, 1, &node);
+	unsigned char resident = 0;
+
+	if (r == 0)
+		return node >= 0;
+	return mincore(file->map + page * file->place->page_size, 1, &resident) == 0 && (resident & 1);
 }

@@ -44,6 +44,7 @@ struct hf_fill {
 
 	size_t nparts; /* results: freed by hf_fill_free */
 	struct hf_fill_part *parts;
+	size_t failed_part; /* after a failure: the part it happened in; SIZE_MAX: none */
 	const char *method; /* the one that was used: "populate", "touch", "fallocate" */
 };
 
@@ -61,6 +62,9 @@ void hf_fill_free(struct hf_fill *fill);
  */
 int hf_fill_where(const struct hf_hugefile *file, const struct hf_topology *topo, const struct hf_layout *layout,
 		  uint64_t *on, uint64_t *elsewhere, struct hf_err *err) _must_check _nonnull(1, 2, 4, 6);
+
+/* Whether this process has mapped the page: true of all that a worker populated. */
+bool hf_fill_is_present(const struct hf_hugefile *file, uint64_t page);
 
 /* populate where the kernel has it, else touch. */
 enum hf_method hf_fill_method(enum hf_method wanted);

@@ -184,16 +184,23 @@ static int insist(struct ladder *l, struct growth *g, uint64_t target, struct hf
 
 static int grow_node(struct ladder *l, size_t node, uint64_t target, struct hf_err *err)
 {
+	uint64_t nr = l->pool->nodes[node].nr, most = l->grow->budget / l->pool->page_size;
 	struct growth *g;
 	int r;
 
+	if (target > nr && target - nr > most)
+		target = nr + most;
 	if (hf_pool_node_persistent(l->pool, node) >= target)
 		return 0;
 	g = remember(l, node, err);
 	if (!g)
 		return -err->errnum;
 	r = climb(l, g, target, err);
-	return r < 0 ? r : insist(l, g, target, err);
+	if (r == 0)
+		r = insist(l, g, target, err);
+	if (l->grow->budget != UINT64_MAX)
+		l->grow->budget = less(l->grow->budget, less(l->pool->nodes[node].nr, nr) * l->pool->page_size);
+	return r;
 }
 
 static uint64_t total_nr(const struct hf_pool *pool)
@@ -229,7 +236,7 @@ static int add_shortage(struct ladder *l, size_t node, uint64_t wanted, struct h
 {
 	const struct hf_pool *pool = l->pool;
 	char size[HF_SIZE_TEXT];
-	struct hf_finding *f = hf_plan_find(l->grow->plan, "short", true, (int)l->grow->machine->topo.nodes[node].id,
+	struct hf_finding *f = hf_plan_find(l->grow->plan, "short", !l->grow->plan->request->best_effort, (int)l->grow->machine->topo.nodes[node].id,
 					    hf_size_exact(pool->page_size, size));
 
 	if (!f)
@@ -257,6 +264,8 @@ static int judge(struct ladder *l, struct hf_err *err)
 		if (l->pool->nodes[n].nr < wanted && add_shortage(l, n, wanted, err) < 0)
 			return -err->errnum;
 	}
+	if (l->grow->plan->request->best_effort)
+		return 0;
 	hf_size_exact(l->pool->page_size, size);
 	hf_err_set(err, ENOMEM, size, "the pool is short: %llu pages were wanted in all, %llu could be had",
 		   (unsigned long long)l->plan->total, (unsigned long long)total_nr(l->pool));

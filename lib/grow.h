@@ -22,13 +22,14 @@ struct hf_grow {
 	struct hf_undo *undo;
 	void (*progress)(void *arg, uint64_t done_bytes);
 	void *arg;
-	bool changed; /* some count was raised */
+	uint64_t budget; /* bytes that may be added at all; UINT64_MAX: no limit */
+	bool changed;	 /* some count was raised */
 };
 
 /*
  * Grows every pool that the plan grows. -ECANCELED: stop was requested. -ENOMEM: a node that must
  * have its pages, or a pool in all, is short after the ladder: per node a finding with the cause was
- * added. What was grown is in the undo log in every case.
+ * added. With --best-effort that is success, and the findings are not fatal. What was grown is in the undo log in every case.
  */
 int hf_grow_run(struct hf_grow *grow, struct hf_err *err) _must_check _nonnull(1, 2);
 

@@ -17,11 +17,16 @@ static int read_parts(struct hf_machine *machine, struct hf_err *err)
 	for (size_t i = 0; i < machine->pools.count; i++)
 		machine->page_sizes[i] = machine->pools.pools[i].page_size;
 	pool = hf_pools_default(&machine->pools);
-	return hf_mounts_read(&machine->root, pool ? pool->page_size : 0, &machine->mounts, err);
+	rc = hf_mounts_read(&machine->root, pool ? pool->page_size : 0, &machine->mounts, err);
+	if (rc < 0)
+		return rc;
+	return hf_cgroups_read(&machine->root, &machine->mounts, machine->page_sizes, machine->pools.count,
+			       &machine->cgroups, err);
 }
 
 static void free_parts(struct hf_machine *machine)
 {
+	hf_cgroups_free(&machine->cgroups);
 	hf_mounts_free(&machine->mounts);
 	hf_pools_free(&machine->pools);
 	hf_topology_free(&machine->topo);

@@ -5,6 +5,7 @@
 #ifndef HF_MACHINE_H
 #define HF_MACHINE_H
 
+#include "cgroup.h"
 #include "mounts.h"
 #include "pool.h"
 #include "spec.h"
@@ -14,6 +15,7 @@ struct hf_machine {
 	struct hf_topology topo;
 	struct hf_pools pools;
 	struct hf_mounts mounts;
+	struct hf_cgroups cgroups;
 	uint64_t *page_sizes; /* [pools.count], bytes: what specs may name */
 };
 

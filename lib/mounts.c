@@ -306,6 +306,29 @@ const struct hf_mount *hf_mounts_holding(const struct hf_mounts *mounts, const c
 	return fs ? mnt_fs_get_userdata(fs) : NULL;
 }
 
+bool hf_mounts_cgroup(const struct hf_mounts *mounts, const char *controller, const char **target,
+		      const char **root, const char *option, bool *has)
+{
+	struct libmnt_iter *iter = mnt_new_iter(MNT_ITER_FORWARD);
+	struct libmnt_fs *fs;
+	bool found = false;
+
+	while (iter && !found && mnt_table_next_fs(mounts->table, iter, &fs) == 0) {
+		const char *type = mnt_fs_get_fstype(fs), *own = mnt_fs_get_fs_options(fs);
+
+		if (!type || strcmp(type, controller ? "cgroup" : "cgroup2") != 0)
+			continue;
+		if (controller && !has_option(own, controller))
+			continue;
+		*target = mnt_fs_get_target(fs);
+		*root = mnt_fs_get_root(fs);
+		*has = option && has_option(own, option);
+		found = true;
+	}
+	mnt_free_iter(iter);
+	return found;
+}
+
 static void add_option(char *text, size_t size, const char *name, uint64_t value)
 {
 	size_t at = strlen(text);

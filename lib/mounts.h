@@ -51,6 +51,14 @@ const struct hf_mount *hf_mounts_at(const struct hf_mounts *mounts, const char *
  * canonical: no "." or "..", no double slash, no symbolic link. */
 const struct hf_mount *hf_mounts_holding(const struct hf_mounts *mounts, const char *path);
 
+/*
+ * Where the cgroup hierarchy of a v1 controller ("hugetlb"), or of v2 (controller NULL), is mounted:
+ * target and the hierarchy's path that is seen there ("/", or more in a container); *option: it has
+ * this option (v2's memory_hugetlb_accounting). False: not mounted. Borrowed from mounts.
+ */
+bool hf_mounts_cgroup(const struct hf_mounts *mounts, const char *controller, const char **target,
+		      const char **root, const char *option, bool *has_option);
+
 struct hf_mount_request {
 	const char *target;
 	uint64_t page_size;

@@ -150,6 +150,8 @@ static int find_path(const struct hf_machine *machine, const char *path, struct 
 					  place->dir);
 		return not_on_hugetlbfs(machine, place, err);
 	}
+	if (mount->read_only)
+		return hf_err_sys(err, EROFS, place->path, "the hugetlbfs on %s is mounted read-only", mount->target);
 	place->page_size = mount->page_size;
 	place->mount_limit = mount->size_limit;
 	place->inodes_left = mount->nr_inodes;

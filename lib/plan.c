@@ -98,6 +98,19 @@ static int count_missing(struct hf_plan *plan, struct hf_target *t, struct hf_er
 	return 0;
 }
 
+int hf_plan_relayout(struct hf_plan *plan, struct hf_target *t, struct hf_err *err)
+{
+	int r;
+
+	hf_layout_free(&t->layout);
+	free(t->missing_on);
+	t->missing_on = NULL;
+	r = hf_layout_make(t->shares, t->nshares, t->uneven || plan->request->block, &t->layout, err);
+	t->pages = t->layout.pages;
+	t->missing = t->pages;
+	return r < 0 ? r : count_missing(plan, t, err);
+}
+
 static int plan_target(struct hf_plan *plan, size_t index, struct hf_err *err)
 {
 	const struct hf_spec *spec = &plan->request->specs->specs[index];
@@ -115,13 +128,16 @@ static int plan_target(struct hf_plan *plan, size_t index, struct hf_err *err)
 		if (r < 0)
 			return r;
 	}
+	t->asked = calloc(t->nshares + 1, sizeof(*t->asked));
+	if (!t->asked)
+		return hf_err_nomem(err);
+	memcpy(t->asked, t->shares, t->nshares * sizeof(*t->asked));
 	if (spec->kind == HF_SPEC_POOL)
 		return 0;
 	r = decide_file(plan, t, err);
 	if (r < 0 || !hf_target_is_filled(t))
 		return r;
-	r = hf_layout_make(t->shares, t->nshares, t->uneven || plan->request->block, &t->layout, err);
-	return r < 0 ? r : count_missing(plan, t, err);
+	return hf_plan_relayout(plan, t, err);
 }
 
 static int compare_paths(const void *a, const void *b)
@@ -169,59 +185,6 @@ static int plan_mounts(struct hf_plan *plan, struct hf_err *err)
 	return 0;
 }
 
-/*
- * A file without @ is laid out by what its nodes will have free: evenly as far as they have it, the
- * rest where there is more.
- */
-static int fit_loose_file(struct hf_plan *plan, struct hf_target *t, uint64_t *left, struct hf_err *err)
-{
-	_cleanup_free_ uint64_t *level = calloc(t->nshares, 2 * sizeof(*level));
-	uint64_t *limit = level + t->nshares, rest;
-
-	if (!level)
-		return hf_err_nomem(err);
-	for (size_t i = 0; i < t->nshares; i++)
-		limit[i] = left[t->shares[i].node];
-	rest = hf_spread_rise(t->pages, t->nshares, level, limit);
-	if (rest)
-		hf_spread_rise(rest, t->nshares, level, NULL);
-	for (size_t i = 0; i < t->nshares; i++)
-		t->shares[i].pages = level[i];
-	hf_layout_free(&t->layout);
-	free(t->missing_on);
-	t->missing_on = NULL;
-	if (hf_layout_make(t->shares, t->nshares, plan->request->block, &t->layout, err) < 0)
-		return -err->errnum;
-	return count_missing(plan, t, err);
-}
-
-static int fit_loose(struct hf_plan *plan, size_t pool, struct hf_err *err)
-{
-	size_t nnodes = plan->machine->topo.nnodes;
-	_cleanup_free_ uint64_t *left = calloc(nnodes, sizeof(*left));
-
-	if (!left)
-		return hf_err_nomem(err);
-	for (size_t n = 0; n < nnodes; n++) {
-		uint64_t have = hf_plan_free_on(plan, pool, n), strict = plan->pools[pool].take_on[n];
-
-		left[n] = have > strict ? have - strict : 0;
-	}
-	for (size_t i = 0; i < plan->ntargets; i++) {
-		struct hf_target *t = &plan->targets[i];
-		int r;
-
-		if (t->pool != pool || t->strict || !hf_target_is_filled(t))
-			continue;
-		r = t->action == HF_ACTION_CREATE ? fit_loose_file(plan, t, left, err) : 0;
-		if (r < 0)
-			return r;
-		for (size_t n = 0; n < nnodes; n++)
-			left[n] -= left[n] < t->missing_on[n] ? left[n] : t->missing_on[n];
-	}
-	return 0;
-}
-
 /* Without --threads: every CPU that may work for the node, as far as there is work for it. */
 static uint64_t threads_by_itself(const struct hf_plan *plan, size_t node, uint64_t pages, uint64_t bytes)
 {
@@ -237,14 +200,16 @@ static uint64_t threads_by_itself(const struct hf_plan *plan, size_t node, uint6
 	return count ? count : 1;
 }
 
-static int plan_threads(struct hf_plan *plan, struct hf_err *err)
+int hf_plan_threads(struct hf_plan *plan, struct hf_err *err)
 {
 	size_t nnodes = plan->machine->topo.nnodes;
-	_cleanup_free_ uint64_t *pages = calloc(nnodes, 2 * sizeof(*pages));
-	uint64_t *bytes = pages + nnodes;
+	_cleanup_free_ uint64_t *pages = calloc(nnodes, sizeof(*pages));
+	_cleanup_free_ uint64_t *bytes = calloc(nnodes, sizeof(*bytes));
 
+	free(plan->threads);
+	plan->nthreads = 0;
 	plan->threads = calloc(nnodes, sizeof(*plan->threads));
-	if (!pages || !plan->threads)
+	if (!pages || !bytes || !plan->threads)
 		return hf_err_nomem(err);
 	for (size_t i = 0; i < plan->ntargets; i++) {
 		const struct hf_target *t = &plan->targets[i];
@@ -282,16 +247,15 @@ int hf_plan_make(const struct hf_request *request, const struct hf_machine *mach
 		r = plan_mounts(plan, err);
 	if (r == 0)
 		r = hf_plan_pools(plan, err);
-	for (size_t i = 0; i < machine->pools.count && r == 0; i++)
-		r = fit_loose(plan, i, err);
 	if (r == 0)
-		r = plan_threads(plan, err);
-	return r < 0 ? r : hf_plan_findings(plan, err);
+		r = hf_plan_findings(plan, err);
+	return r < 0 ? r : hf_plan_fit(plan, err);
 }
 
 void hf_plan_free(struct hf_plan *plan)
 {
 	for (size_t i = 0; plan->targets && i < plan->ntargets; i++) {
+		free(plan->targets[i].asked);
 		free(plan->targets[i].shares);
 		free(plan->targets[i].missing_on);
 		hf_layout_free(&plan->targets[i].layout);
@@ -317,7 +281,7 @@ bool hf_plan_changes_pools(const struct hf_plan *plan)
 bool hf_plan_changes(const struct hf_plan *plan)
 {
 	for (size_t i = 0; i < plan->ntargets; i++)
-		if (plan->targets[i].action != HF_ACTION_POOL && plan->targets[i].action != HF_ACTION_KEEP)
+		if (hf_target_is_filled(&plan->targets[i]))
 			return true;
 	return plan->nmounts || hf_plan_changes_pools(plan);
 }

@@ -37,6 +37,7 @@ enum hf_action {
 	HF_ACTION_FILL,	  /* there, with holes */
 	HF_ACTION_EXTEND, /* there, smaller; --resize */
 	HF_ACTION_CUT,	  /* there, larger; --resize */
+	HF_ACTION_SKIP,	  /* --best-effort: nothing could be had for it */
 };
 
 struct hf_target {
@@ -46,8 +47,9 @@ struct hf_target {
 	bool strict; /* no node may make up for another */
 	bool uneven; /* amounts per node were written: always laid out in blocks */
 	size_t nshares;
-	struct hf_share *shares; /* what was asked for, by node; pools: the node's total wanted */
-	uint64_t pages;	  /* sum of the above; files: their whole length */
+	struct hf_share *asked;	 /* as asked for, by node; pools: the node's total wanted */
+	struct hf_share *shares; /* the same, as it is to be done: other nodes make up, or less is had */
+	uint64_t pages;	  /* sum of shares; files: their whole length */
 	uint64_t missing; /* files: pages to fill */
 	struct hf_layout layout; /* files that are filled */
 	uint64_t *missing_on;	 /* [nnodes] files that are filled: pages to fill, by node */
@@ -92,6 +94,7 @@ struct hf_plan {
 	struct hf_plan_mount *mounts;
 	uint64_t *threads;	    /* [nnodes] workers whose first node this is */
 	uint64_t nthreads;	    /* in all; 0: nothing is filled */
+	bool grown;		    /* the pools have grown: their counts are no longer expected, but true */
 	size_t nfindings;
 	struct hf_finding *findings;
 };
@@ -101,6 +104,12 @@ struct hf_plan {
 int hf_plan_make(const struct hf_request *request, const struct hf_machine *machine, struct hf_plan *plan,
 		 struct hf_err *err) _must_check _nonnull(1, 2, 3, 4);
 void hf_plan_free(struct hf_plan *plan);
+
+/*
+ * Lays out anew the files that are not there yet, by what the pools really have now that they have
+ * grown; with --best-effort, files get shorter to fit pool, mount and cgroup, or are skipped.
+ */
+int hf_plan_fit(struct hf_plan *plan, struct hf_err *err) _must_check _nonnull(1, 2);
 
 /* The plan would change a pool: it needs the lock. */
 bool hf_plan_changes_pools(const struct hf_plan *plan);

@@ -19,13 +19,14 @@ static int refused_growth(struct hf_plan *plan, size_t pool)
 
 	if (!plan->request->no_grow || !plan->pools[pool].grows)
 		return 0;
-	f = hf_plan_find(plan, "no-grow", true, -1, hf_size_exact(page_size, size));
+	f = hf_plan_find(plan, "no-grow", !plan->request->best_effort, -1, hf_size_exact(page_size, size));
 	if (!f)
 		return -1;
 	f->wanted = bytes;
 	snprintf(f->text, sizeof(f->text), "the pool lacks %llu pages (%s), and --no-grow forbids to grow it",
 		 (unsigned long long)plan->pools[pool].grow, hf_size_exact(bytes, grow));
 	snprintf(f->hint, sizeof(f->hint), "leave --no-grow out, or free pages of this size");
+	hf_plan_pool_freeze(plan, pool);
 	return 0;
 }
 
@@ -39,11 +40,12 @@ static int headroom(struct hf_plan *plan)
 	char keep[HF_SIZE_TEXT], most[HF_SIZE_TEXT];
 
 	for (size_t i = 0; i < plan->machine->pools.count; i++)
-		grow += plan->pools[i].grow * plan->machine->pools.pools[i].page_size;
+		if (__builtin_add_overflow(grow, plan->pools[i].grow * plan->machine->page_sizes[i], &grow))
+			grow = UINT64_MAX;
 	left = topo->mem_available > plan->request->headroom ? topo->mem_available - plan->request->headroom : 0;
 	if (grow <= left)
 		return 0;
-	f = hf_plan_find(plan, "headroom", true, -1, "memory");
+	f = hf_plan_find(plan, "headroom", !plan->request->best_effort, -1, "memory");
 	if (!f)
 		return -1;
 	f->wanted = grow;
@@ -149,7 +151,7 @@ static int mount_limits(struct hf_plan *plan, size_t index)
 	if (plan->request->places[index].mount)
 		d = demand_on(plan, index);
 	if (d.bytes && d.place->mount_limit != HF_MOUNTS_NONE && d.bytes > d.place->mount_left) {
-		f = hf_plan_find(plan, "mount-size", true, -1, d.mount);
+		f = hf_plan_find(plan, "mount-size", !plan->request->best_effort, -1, d.mount);
 		if (!f)
 			return -1;
 		f->wanted = d.bytes;
@@ -169,12 +171,43 @@ static int mount_limits(struct hf_plan *plan, size_t index)
 	return 0;
 }
 
+static int cgroup_limit(struct hf_plan *plan, size_t pool, const char *id, const struct hf_cgroup_limit *limit)
+{
+	uint64_t page_size = plan->machine->page_sizes[pool], need = plan->pools[pool].take * page_size;
+	struct hf_finding *f;
+	SIZES(want, have);
+	char size[HF_SIZE_TEXT];
+
+	if (!need || need <= hf_cgroup_left(limit))
+		return 0;
+	f = hf_plan_find(plan, id, !plan->request->best_effort, -1, hf_size_exact(page_size, size));
+	if (!f)
+		return -1;
+	f->wanted = need;
+	f->got = hf_cgroup_left(limit);
+	snprintf(f->text, sizeof(f->text), "the cgroup's limit leaves %s, but %s is needed (%s)", hf_size_exact(f->got, have),
+		 hf_size_exact(need, want), limit->path);
+	snprintf(f->hint, sizeof(f->hint), "raise the limit in %s, or run hugefill in another cgroup", limit->path);
+	return 0;
+}
+
+static int cgroup_limits(struct hf_plan *plan, size_t pool)
+{
+	const struct hf_cgroups *cgroups = &plan->machine->cgroups;
+
+	if (pool >= cgroups->count)
+		return 0;
+	return cgroup_limit(plan, pool, "cgroup", &cgroups->pools[pool].pages) |
+	       cgroup_limit(plan, pool, "cgroup-reserved", &cgroups->pools[pool].reserved) |
+	       cgroup_limit(plan, pool, "cgroup-memory", &cgroups->memory);
+}
+
 int hf_plan_findings(struct hf_plan *plan, struct hf_err *err)
 {
 	int r = headroom(plan) | refused_mounts(plan);
 
 	for (size_t i = 0; i < plan->machine->pools.count; i++)
-		r |= refused_growth(plan, i);
+		r |= refused_growth(plan, i) | cgroup_limits(plan, i);
 	for (size_t i = 0; i < plan->ntargets; i++) {
 		const struct hf_target *t = &plan->targets[i];
 

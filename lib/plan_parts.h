@@ -11,8 +11,15 @@
 /* The pools' want, must, take, from the targets. */
 int hf_plan_pools(struct hf_plan *plan, struct hf_err *err) _must_check;
 
+/* The pool does not grow after all. */
+void hf_plan_pool_freeze(struct hf_plan *plan, size_t pool);
+
 /* Pages of node free once the plan's growth is done. */
 uint64_t hf_plan_free_on(const struct hf_plan *plan, size_t pool, size_t node);
+
+/* Counts and divides again what changed with the shares of a file. */
+int hf_plan_relayout(struct hf_plan *plan, struct hf_target *t, struct hf_err *err) _must_check;
+int hf_plan_threads(struct hf_plan *plan, struct hf_err *err) _must_check;
 
 /* Everything that stands against the plan. */
 int hf_plan_findings(struct hf_plan *plan, struct hf_err *err) _must_check;
@@ -39,7 +46,7 @@ static inline bool hf_target_is_file(const struct hf_target *t)
 
 static inline bool hf_target_is_filled(const struct hf_target *t)
 {
-	return t->action != HF_ACTION_POOL && t->action != HF_ACTION_KEEP;
+	return t->action != HF_ACTION_POOL && t->action != HF_ACTION_KEEP && t->action != HF_ACTION_SKIP;
 }
 
 #endif

@@ -13,6 +13,7 @@ struct math {
 	uint64_t *loose_on;	/* where they would best lie */
 	uint64_t *strict_on;	/* free pages wanted on the node itself */
 	uint64_t *limit;	/* 0 for nodes without memory */
+	uint64_t *prefer;	/* nr that +AMOUNT without @ would like the node to have */
 	uint64_t *given, *lack;	/* want_loose's */
 };
 
@@ -41,6 +42,12 @@ static void count_pool_target(struct math *m, const struct hf_target *t)
 		return;
 	}
 	if (!t->strict) {
+		/* +AMOUNT rises everywhere alike, an amount evens the nodes out. */
+		for (size_t i = 0; i < t->nshares && relative; i++) {
+			uint64_t *level = &m->prefer[t->shares[i].node];
+
+			*level = larger(*level, t->shares[i].pages);
+		}
 		m->total_wanted = larger(m->total_wanted, t->pages);
 		return;
 	}
@@ -113,8 +120,11 @@ static void want_strict(struct math *m)
 /* Raises nodes with memory, the lowest first, until all together have total_wanted. */
 static void want_total(struct math *m)
 {
-	uint64_t missing = less(m->total_wanted, sum(m->out->want, m->pool->nnodes));
+	uint64_t missing;
 
+	for (size_t n = 0; n < m->pool->nnodes; n++)
+		m->out->want[n] = larger(m->out->want[n], m->prefer[n]);
+	missing = less(m->total_wanted, sum(m->out->want, m->pool->nnodes));
 	hf_spread_rise(missing, m->pool->nnodes, m->out->want, m->limit);
 }
 
@@ -193,7 +203,7 @@ static int plan_pool(struct hf_plan *plan, size_t pool, struct hf_err *err)
 	struct math m = { .plan = plan, .pool = &plan->machine->pools.pools[pool], .out = out };
 	const struct hf_topology *topo = &plan->machine->topo;
 	size_t count = m.pool->nnodes;
-	_cleanup_free_ uint64_t *scratch = calloc(count * 5, sizeof(*scratch));
+	_cleanup_free_ uint64_t *scratch = calloc(count * 6, sizeof(*scratch));
 
 	out->want = calloc(count * 4, sizeof(*out->want));
 	if (!scratch || !out->want)
@@ -206,6 +216,7 @@ static int plan_pool(struct hf_plan *plan, size_t pool, struct hf_err *err)
 	m.limit = scratch + 2 * count;
 	m.given = scratch + 3 * count;
 	m.lack = scratch + 4 * count;
+	m.prefer = scratch + 5 * count;
 	for (size_t n = 0; n < count; n++)
 		m.limit[n] = topo->nodes[n].has_memory ? INT64_MAX : 0;
 
@@ -232,5 +243,23 @@ uint64_t hf_plan_free_on(const struct hf_plan *plan, size_t pool, size_t node)
 {
 	const struct hf_pool_node *now = &plan->machine->pools.pools[pool].nodes[node];
 
+	if (plan->grown)
+		return now->free;
 	return now->free + less(plan->pools[pool].want[node], now->nr);
+}
+
+void hf_plan_pool_freeze(struct hf_plan *plan, size_t pool)
+{
+	const struct hf_pool *now = &plan->machine->pools.pools[pool];
+	struct hf_plan_pool *p = &plan->pools[pool];
+
+	if (!plan->request->best_effort)
+		return;
+	p->grows = false;
+	p->grow = p->total = 0;
+	for (size_t n = 0; n < now->nnodes; n++) {
+		p->write[n] = p->must[n] = 0;
+		p->want[n] = now->nodes[n].nr;
+		p->total += now->nodes[n].nr;
+	}
 }

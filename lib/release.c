@@ -8,7 +8,6 @@
 #include "grow.h"
 #include "lock.h"
 #include "release_parts.h"
-#include "spread.h"
 
 static struct hf_release_step *add_step(struct hf_release *r, enum hf_release_action action, struct hf_err *err)
 {
@@ -118,6 +117,11 @@ static uint64_t sum(const uint64_t *values, size_t count)
 	return total;
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* Pages that the file steps of the same call bring back to a pool's node first. */
 static uint64_t brought(const struct hf_release *r, size_t pool, size_t node)
 {
@@ -128,6 +132,14 @@ static uint64_t brought(const struct hf_release *r, size_t pool, size_t node)
 		    (r->steps[i].action == HF_RELEASE_REMOVE || r->steps[i].action == HF_RELEASE_PUNCH))
 			pages += r->steps[i].wanted[node];
 	return pages;
+}
+
+/* Free pages of the node that are persistent, or will be free. */
+static uint64_t on_node(const struct hf_release *r, size_t pool, size_t node, bool planned)
+{
+	const struct hf_pool *p = &r->machine->pools.pools[pool];
+
+	return smaller(p->nodes[node].free + (planned ? brought(r, pool, node) : 0), hf_pool_node_persistent(p, node));
 }
 
 static int too_much(const struct hf_release *r, const struct hf_release_step *step, int node, uint64_t wanted,
@@ -153,17 +165,58 @@ static int check_pool(const struct hf_release *r, const struct hf_release_step *
 	uint64_t persistent = hf_pool_persistent(pool);
 
 	for (size_t n = 0; n < pool->nnodes; n++) {
-		uint64_t here = pool->nodes[n].free + brought(r, step->pool, n);
-		uint64_t own = hf_pool_node_persistent(pool, n);
+		uint64_t here = on_node(r, step->pool, n, true);
 
 		available += brought(r, step->pool, n);
-		here = here < own ? here : own;
 		if (step->strict && step->wanted[n] > here)
 			return too_much(r, step, (int)n, step->wanted[n], here, err);
 	}
 	available = available < persistent ? available : persistent;
 	if (!step->everything && wanted > available)
 		return too_much(r, step, -1, wanted, available, err);
+	return 0;
+}
+
+/*
+ * How much to take of each node: as written; what nodes lack there, others make up unless strict.
+ * planned: the files of the same call are still to bring their pages.
+ */
+static void share_out(const struct hf_release *r, const struct hf_release_step *step, bool planned, uint64_t *take)
+{
+	const struct hf_pool *pool = &r->machine->pools.pools[step->pool];
+	uint64_t lacking = 0, left = hf_pool_available(pool);
+
+	for (size_t n = 0; n < pool->nnodes && planned; n++)
+		left += brought(r, step->pool, n);
+	for (size_t n = 0; n < pool->nnodes; n++) {
+		uint64_t have = smaller(on_node(r, step->pool, n, planned), left);
+
+		take[n] = step->everything ? have : smaller(step->wanted[n], have);
+		lacking += step->everything ? 0 : step->wanted[n] - take[n];
+		left -= take[n];
+	}
+	for (size_t n = 0; n < pool->nnodes && lacking && !step->strict && !step->place; n++) {
+		uint64_t have = on_node(r, step->pool, n, planned);
+		uint64_t more = smaller(smaller(have > take[n] ? have - take[n] : 0, lacking), left);
+
+		take[n] += more;
+		lacking -= more;
+		left -= more;
+	}
+}
+
+static int plan_amount(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
+{
+	size_t nnodes = r->machine->topo.nnodes;
+	_cleanup_free_ uint64_t *take = calloc(nnodes, sizeof(*take));
+	int rc = check_pool(r, step, err);
+
+	if (!take)
+		return hf_err_nomem(err);
+	if (rc < 0)
+		return rc;
+	share_out(r, step, true, take);
+	memcpy(step->wanted, take, nnodes * sizeof(*take));
 	return 0;
 }
 
@@ -244,32 +297,10 @@ static int plan(struct hf_release *r, struct hf_err *err)
 			rc = plan_pool(r, &specs->specs[i], err);
 	for (size_t i = 0; i < r->nsteps && rc == 0; i++)
 		if (r->steps[i].action == HF_RELEASE_SHRINK && !r->steps[i].place)
-			rc = check_pool(r, &r->steps[i], err);
+			rc = plan_amount(r, &r->steps[i], err);
 	if (rc == 0 && r->request->umount)
 		rc = plan_umounts(r, err);
 	return rc;
-}
-
-/* How much to take of each node: as written; what nodes lack there, others make up unless strict. */
-static void share_out(struct hf_release *r, const struct hf_release_step *step, uint64_t *take)
-{
-	const struct hf_pool *pool = &r->machine->pools.pools[step->pool];
-	uint64_t lacking = 0;
-
-	for (size_t n = 0; n < pool->nnodes; n++) {
-		uint64_t own = hf_pool_node_persistent(pool, n), have = pool->nodes[n].free;
-
-		have = have < own ? have : own;
-		take[n] = step->everything || step->wanted[n] > have ? have : step->wanted[n];
-		lacking += step->everything ? 0 : step->wanted[n] - take[n];
-	}
-	for (size_t n = 0; n < pool->nnodes && lacking && !step->strict && !step->place; n++) {
-		uint64_t more = pool->nodes[n].free > take[n] ? pool->nodes[n].free - take[n] : 0;
-
-		more = more < lacking ? more : lacking;
-		take[n] += more;
-		lacking -= more;
-	}
 }
 
 static int shrink(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
@@ -284,7 +315,7 @@ static int shrink(struct hf_release *r, struct hf_release_step *step, struct hf_
 		memcpy(step->wanted, r->steps[step->place - 1].freed, pool->nnodes * sizeof(*step->wanted));
 	rc = hf_pool_refresh(&r->machine->root, &r->machine->topo, pool, err);
 	if (rc == 0)
-		share_out(r, step, take);
+		share_out(r, step, false, take);
 	for (size_t n = 0; n < r->machine->topo.nnodes && rc == 0; n++) {
 		if (take[n])
 			rc = hf_grow_shrink(r->machine, pool, n, take[n], &step->freed[n], err);

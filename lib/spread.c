@@ -79,11 +79,30 @@ static size_t most_owed(const struct weighted *w, size_t count, const uint64_t *
 	return best;
 }
 
+/* The units that were given to those who would get none come from the largest; returns what is left. */
+static uint64_t pay_back(const struct weighted *w, size_t count, uint64_t *out)
+{
+	uint64_t given = 0;
+
+	for (size_t i = 0; i < count; i++)
+		given += out[i];
+	while (given > w->total) {
+		size_t largest = 0;
+
+		for (size_t i = 1; i < count; i++)
+			if (out[i] > out[largest])
+				largest = i;
+		out[largest]--;
+		given--;
+	}
+	return w->total - given;
+}
+
 void hf_spread_weighted(uint64_t total, size_t count, const uint64_t *weight, uint64_t *out)
 {
 	struct weighted w = { .total = total, .weight = weight };
-	uint64_t left = total;
 	size_t busy = 0, next;
+	uint64_t left;
 
 	for (size_t i = 0; i < count; i++) {
 		w.sum += weight[i];
@@ -96,8 +115,7 @@ void hf_spread_weighted(uint64_t total, size_t count, const uint64_t *weight, ui
 		if (out[i] > weight[i])
 			out[i] = weight[i];
 	}
-	for (size_t i = 0; i < count; i++)
-		left = left > out[i] ? left - out[i] : 0;
+	left = pay_back(&w, count, out);
 	while (left-- && (next = most_owed(&w, count, out)) < count)
 		out[next]++;
 }

@@ -23,6 +23,7 @@ struct gate {
 struct crew {
 	struct hf_workers *workers;
 	struct gate gate;
+	atomic_int first_error;
 	int done_fd; /* counts workers that ended */
 	size_t nbusy;
 	size_t *busy; /* nodes with work */
@@ -87,7 +88,8 @@ static void *work(void *arg)
 	uint64_t one = 1;
 	ssize_t written;
 
-	m->error = pin(crew, m->in_turn ? crew->busy[m->first] : m->first);
+	if (!m->in_turn || m->first < crew->nbusy)
+		m->error = pin(crew, m->in_turn ? crew->busy[m->first] : m->first);
 	if (wait_at_gate(&crew->gate) && m->error == 0) {
 		if (!m->in_turn)
 			m->error = serve(m, m->first);
@@ -97,8 +99,12 @@ static void *work(void *arg)
 				m->error = serve(m, crew->busy[i]);
 		}
 	}
-	if (m->error < 0)
+	if (m->error < 0) {
+		int none = 0;
+
+		atomic_compare_exchange_strong(&crew->first_error, &none, m->error);
 		atomic_store(&crew->workers->failed, true);
+	}
 	written = write(crew->done_fd, &one, sizeof(one));
 	(void)written; /* an eventfd far from its limit; the ticks would notice the end anyway */
 	return NULL;
@@ -184,7 +190,7 @@ static void watch(struct crew *crew, size_t started)
 static int run_crew(struct crew *crew, uint64_t *start_ns, struct hf_err *err)
 {
 	size_t started;
-	int error, r = 0;
+	int error;
 
 	assign(crew);
 	started = start(crew, &error);
@@ -192,13 +198,10 @@ static int run_crew(struct crew *crew, uint64_t *start_ns, struct hf_err *err)
 		*start_ns = hf_clock_ns();
 	if (error == 0)
 		watch(crew, started);
-	for (size_t i = 0; i < started; i++) {
+	for (size_t i = 0; i < started; i++)
 		pthread_join(crew->members[i].thread, NULL);
-		if (r == 0 && error == 0)
-			r = crew->members[i].error;
-	}
 	if (error == 0)
-		return r;
+		return atomic_load(&crew->first_error);
 	hf_err_sys(err, error, NULL, "cannot start %zu worker threads (worker %zu failed)", crew->nmembers, started + 1);
 	hf_err_hint(err, "--threads=%zu needs fewer; limits are ulimit -u and the pids controller", started ? started : 1);
 	return -error;

@@ -74,6 +74,13 @@ static inline void tree_put(const char *file, const char *text)
 	tree_put_bytes(file, text, strlen(text));
 }
 
+/* Removes a file, or a folder with all that is in it. */
+static inline void tree_drop(const char *file)
+{
+	if (nftw(tree_path(file), tree_remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0)
+		abort();
+}
+
 /* A new tree that is a copy of a fixture. */
 static inline const char *tree_copy(const char *fixture)
 {
