@@ -108,16 +108,19 @@ static int dispatch(int argc, char **argv, struct hf_common *common)
 		common->name = name;
 		return c->run(argc, argv, common);
 	}
-	fprintf(stderr, "hugefill: %s: there is no such command\n", hf_err_escape(argv[0], shown, sizeof(shown)));
+	fprintf(stderr, "hugefill: %s: there is no such command\n",
+		hf_err_escape(argv[0], shown, sizeof(shown)));
 	fputs("hint: `hugefill --help' lists the commands\n", stderr);
 	return HF_EXIT_USAGE;
 }
 
 int main(int argc, char **argv)
 {
-	static const char doc[] = "Preallocates huge pages: pools, hugetlbfs mounts and files, filled in parallel, all or nothing.\v";
+	static const char doc[] = "Preallocates huge pages: pools, hugetlbfs mounts and files, filled in "
+				  "parallel, all or nothing.\v";
 	const struct argp_child children[] = { { &hf_common_argp, 0, NULL, 0 }, { 0 } };
-	const struct argp argp = { NULL, parse_root, "COMMAND [OPTION...] [SPEC...]", doc, children, list_commands, NULL };
+	const struct argp argp = { NULL,          parse_root, "COMMAND [OPTION...] [SPEC...]", doc, children,
+				   list_commands, NULL };
 	struct hf_stop stop = { 0 };
 	struct hf_common common = { .name = "hugefill", .stop = &stop };
 	struct root root = { .common = &common };
@@ -130,7 +133,7 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	atexit(close_stdout);
 	argp_err_exit_status = HF_EXIT_USAGE;
-	argv[0] = (char *)(uintptr_t)"hugefill";
+	argv[0] = (char *)(uintptr_t) "hugefill";
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &root))
 		return HF_EXIT_USAGE;
 	return dispatch(argc - root.first, argv + root.first, &common);

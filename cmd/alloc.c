@@ -33,15 +33,21 @@ static const struct argp_option options[] = {
 	{ "nodes", 'N', "NODES", 0, "nodes for specs without @: 0-3+6, or all", 1 },
 	{ "from", KEY_FROM, "FILE", 0, "specs from FILE, one a line, # comments; - is standard input", 1 },
 	{ "dry-run", 'n', NULL, 0, "print the plan that would be carried out, change nothing", 2 },
-	{ "threads", 't', "N", 0, "workers in all (every CPU of the nodes meant, 64 MiB of work each at least)", 2 },
-	{ "layout", KEY_LAYOUT, "HOW", 0, "interleave a file over its nodes page by page (the default), or block", 2 },
-	{ "method", KEY_METHOD, "HOW", 0, "fill by populate, touch or fallocate; auto: populate, touch before Linux 5.14", 2 },
-	{ "available", KEY_AVAILABLE, NULL, 0, "pool amounts count available pages (free less reserved), not the total", 3 },
-	{ "headroom", KEY_HEADROOM, "SIZE|%", 0, "memory that pool growth must leave available (" HEADROOM ")", 3 },
+	{ "threads", 't', "N", 0,
+	  "workers in all (every CPU of the nodes meant, 64 MiB of work each at least)", 2 },
+	{ "layout", KEY_LAYOUT, "HOW", 0,
+	  "interleave a file over its nodes page by page (the default), or block", 2 },
+	{ "method", KEY_METHOD, "HOW", 0,
+	  "fill by populate, touch or fallocate; auto: populate, touch before Linux 5.14", 2 },
+	{ "available", KEY_AVAILABLE, NULL, 0,
+	  "pool amounts count available pages (free less reserved), not the total", 3 },
+	{ "headroom", KEY_HEADROOM, "SIZE|%", 0,
+	  "memory that pool growth must leave available (" HEADROOM ")", 3 },
 	{ "drop-caches", KEY_DROP_CACHES, NULL, 0, "drop clean caches when a pool falls short", 3 },
 	{ "no-grow", KEY_NO_GROW, NULL, 0, "fail rather than grow a pool", 3 },
 	{ "no-mount", KEY_NO_MOUNT, NULL, 0, "fail rather than mount a hugetlbfs", 3 },
-	{ "best-effort", KEY_BEST_EFFORT, NULL, 0, "keep what could be had; exit 64 when that is less than asked", 3 },
+	{ "best-effort", KEY_BEST_EFFORT, NULL, 0,
+	  "keep what could be had; exit 64 when that is less than asked", 3 },
 	{ "deadline", KEY_DEADLINE, "TIME", 0, "give up, and undo, after TIME (90, 500ms, 5m)", 3 },
 	{ "mode", KEY_MODE, "MODE", 0, "of files, octal (0600)", 4 },
 	{ "owner", KEY_OWNER, "USER[:GROUP]", 0, "of files, and of a mount made for them (the caller)", 4 },
@@ -176,8 +182,8 @@ static char *help_filter(int key, const char *text, void *input)
 	return (char *)(uintptr_t)text;
 }
 
-static int read_specs(const struct alloc_opts *o, const struct hf_spec_rules *rules, struct hf_spec_list *list,
-		      struct hf_err *err)
+static int read_specs(const struct alloc_opts *o, const struct hf_spec_rules *rules,
+		      struct hf_spec_list *list, struct hf_err *err)
 {
 	int r = o->size ? hf_spec_make(o->file ? o->file : "hugefill", o->size, rules, list, err) : 0;
 
@@ -251,8 +257,13 @@ static int commit(void *arg, struct hf_err *err)
 static int carry_out(struct alloc_opts *o, struct hf_apply *apply)
 {
 	struct told told = { .opts = o, .apply = apply };
-	const struct hf_apply_hooks hooks = { .begin = begin_phase, .progress = show_progress, .end = end_phase,
-					      .note = tell_note, .commit = commit, .left = tell_left, .arg = &told };
+	const struct hf_apply_hooks hooks = { .begin = begin_phase,
+					      .progress = show_progress,
+					      .end = end_phase,
+					      .note = tell_note,
+					      .commit = commit,
+					      .left = tell_left,
+					      .arg = &told };
 	struct hf_err err = { 0 };
 	int r;
 
@@ -291,8 +302,8 @@ static int plan_and_run(struct alloc_opts *o, struct hf_apply *apply)
 }
 
 /* Everything that can be wrong with the request, before anything is touched. */
-static int prepare(struct alloc_opts *o, struct hf_machine *machine, struct hf_spec_list *list, uint64_t *page_size,
-		   struct hf_err *err)
+static int prepare(struct alloc_opts *o, struct hf_machine *machine, struct hf_spec_list *list,
+		   uint64_t *page_size, struct hf_err *err)
 {
 	struct hf_spec_rules rules;
 	struct hf_nodeset nodes;
@@ -307,8 +318,8 @@ static int prepare(struct alloc_opts *o, struct hf_machine *machine, struct hf_s
 	if (r == 0)
 		r = hf_option_page_size(machine, o->page_size, page_size, err);
 	if (r == 0)
-		r = hf_option_share("--headroom", o->headroom ? o->headroom : HEADROOM, machine->topo.mem_total,
-				    &o->request.headroom, err);
+		r = hf_option_share("--headroom", o->headroom ? o->headroom : HEADROOM,
+				    machine->topo.mem_total, &o->request.headroom, err);
 	if (r < 0)
 		return r;
 	hf_machine_rules(machine, NULL, &rules);
@@ -329,8 +340,11 @@ static int run(struct alloc_opts *o)
 	struct hf_machine machine = { 0 };
 	struct hf_spec_list specs = { 0 };
 	struct hf_plan plan = { 0 };
-	struct hf_apply apply = { .machine = &machine, .request = &o->request, .plan = &plan,
-				  .hooks = &quiet_hooks, .stop = o->common->stop };
+	struct hf_apply apply = { .machine = &machine,
+				  .request = &o->request,
+				  .plan = &plan,
+				  .hooks = &quiet_hooks,
+				  .stop = o->common->stop };
 	struct hf_err err = { 0 };
 	int status;
 
@@ -356,9 +370,10 @@ static int run(struct alloc_opts *o)
 
 int hf_cmd_alloc(int argc, char **argv, struct hf_common *common)
 {
-	static const char doc[] = "Grows pools, mounts hugetlbfs if needed, creates files and fills them: all or nothing."
-				  "\vSPEC is TARGET=AMOUNT[@NODES][,AMOUNT@NODES]..., TARGET a page size (a pool) or a file:\n"
-				  "  2M=400G   1G=16p@0,48p@1   vm0=16G@0   /dev/hugepages/db=100G@0,300G@1";
+	static const char doc[] =
+		"Grows pools, mounts hugetlbfs if needed, creates files and fills them: all or nothing."
+		"\vSPEC is TARGET=AMOUNT[@NODES][,AMOUNT@NODES]..., TARGET a page size (a pool) or a file:\n"
+		"  2M=400G   1G=16p@0,48p@1   vm0=16G@0   /dev/hugepages/db=100G@0,300G@1";
 	const struct argp_child children[] = { { &hf_common_argp, 0, NULL, 50 }, { 0 } };
 	const struct argp argp = { options, parse, "[SPEC...]", doc, children, help_filter, NULL };
 	struct alloc_opts opts = { .common = common };

@@ -20,10 +20,14 @@ extern const struct hf_column alloc_columns[], alloc_plan_columns[];
 extern const size_t alloc_ncolumns, alloc_nplan_columns;
 
 /* The result, to stdout, flushed. */
-int alloc_report_result(const struct alloc_opts *opts, const struct hf_apply *apply, struct hf_err *err) _must_check;
+int alloc_report_result(const struct alloc_opts *opts, const struct hf_apply *apply,
+			struct hf_err *err) _must_check;
 /* The plan, of --dry-run. */
-int alloc_report_plan(const struct alloc_opts *opts, const struct hf_plan *plan, struct hf_err *err) _must_check;
-/* A failure: messages, and the document with --json. failed as hf_print_err takes it. Returns the exit status. */
-int alloc_report_failure(const struct alloc_opts *opts, const struct hf_apply *apply, const struct hf_err *failed);
+int alloc_report_plan(const struct alloc_opts *opts, const struct hf_plan *plan,
+		      struct hf_err *err) _must_check;
+/* A failure: messages, and the document with --json. failed as hf_print_err takes it. Returns the exit
+ * status. */
+int alloc_report_failure(const struct alloc_opts *opts, const struct hf_apply *apply,
+			 const struct hf_err *failed);
 
 #endif

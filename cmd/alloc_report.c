@@ -53,7 +53,8 @@ static void target_text(const struct hf_plan *plan, const struct hf_target *t, c
 	char page_size[HF_SIZE_TEXT];
 
 	if (t->action == HF_ACTION_POOL)
-		snprintf(buf, size, "%s", hf_size_exact(plan->machine->pools.pools[t->pool].page_size, page_size));
+		snprintf(buf, size, "%s",
+			 hf_size_exact(plan->machine->pools.pools[t->pool].page_size, page_size));
 	else
 		snprintf(buf, size, "%s", plan->request->places[t->spec].path);
 }
@@ -159,7 +160,8 @@ static void plan_file(struct hf_table *table, const struct hf_plan *plan, const 
 		hf_table_u64(table, P_NODE, plan->machine->topo.nodes[n].id);
 		hf_table_u64(table, P_PAGES, t->missing_on[n]);
 		hf_table_u64(table, P_TO, hf_layout_count(&t->layout, n) * place->page_size);
-		hf_table_u64(table, P_FROM, (hf_layout_count(&t->layout, n) - t->missing_on[n]) * place->page_size);
+		hf_table_u64(table, P_FROM,
+			     (hf_layout_count(&t->layout, n) - t->missing_on[n]) * place->page_size);
 		if (plan->threads[n])
 			hf_table_u64(table, P_THREADS, plan->threads[n]);
 	}
@@ -191,13 +193,15 @@ int alloc_report_plan(const struct alloc_opts *opts, const struct hf_plan *plan,
 		hf_print_note(opts->common, "nothing to do");
 	for (size_t i = 0; i < plan->nfindings; i++)
 		hf_print_finding(opts->common, &plan->findings[i]);
-	r = table && !hf_table_rows(table) && !doc ? hf_print_flush(err) : report_print(opts->common, table, doc, err);
+	r = table && !hf_table_rows(table) && !doc ? hf_print_flush(err)
+						   : report_print(opts->common, table, doc, err);
 	hf_doc_free(doc);
 	hf_table_free(table);
 	return r;
 }
 
-int alloc_report_failure(const struct alloc_opts *opts, const struct hf_apply *apply, const struct hf_err *failed)
+int alloc_report_failure(const struct alloc_opts *opts, const struct hf_apply *apply,
+			 const struct hf_err *failed)
 {
 	int status = HF_EXIT_FAILED;
 	struct hf_err err = { 0 };

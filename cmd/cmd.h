@@ -67,16 +67,17 @@ int hf_option_u64(const char *option, const char *text, uint64_t least, uint64_t
 		  struct hf_err *err) _must_check;
 int hf_option_seconds(const char *option, const char *text, double *seconds, struct hf_err *err) _must_check;
 int hf_option_mode(const char *option, const char *text, mode_t *mode, struct hf_err *err) _must_check;
-int hf_option_owner(const char *option, const char *text, uid_t *uid, gid_t *gid, struct hf_err *err) _must_check;
+int hf_option_owner(const char *option, const char *text, uid_t *uid, gid_t *gid,
+		    struct hf_err *err) _must_check;
 /* SIZE, or N% of memory bytes. */
-int hf_option_share(const char *option, const char *text, uint64_t memory, uint64_t *bytes, struct hf_err *err)
-	_must_check;
+int hf_option_share(const char *option, const char *text, uint64_t memory, uint64_t *bytes,
+		    struct hf_err *err) _must_check;
 /* A page size the kernel has; NULL text: its default. */
-int hf_option_page_size(const struct hf_machine *machine, const char *text, uint64_t *bytes, struct hf_err *err)
-	_must_check;
+int hf_option_page_size(const struct hf_machine *machine, const char *text, uint64_t *bytes,
+			struct hf_err *err) _must_check;
 /* One of names[], which ends with NULL; its index. */
-int hf_option_choice(const char *option, const char *text, const char *const *names, int *index, struct hf_err *err)
-	_must_check;
+int hf_option_choice(const char *option, const char *text, const char *const *names, int *index,
+		     struct hf_err *err) _must_check;
 /* Specs from --from, "-" is standard input. */
 int hf_option_from(const char *path, const struct hf_spec_rules *rules, struct hf_spec_list *list,
 		   struct hf_err *err) _must_check;

@@ -13,10 +13,12 @@ static const struct argp_option options[] = {
 	{ "bytes", 'b', NULL, 0, "sizes in plain bytes", 0 },
 	{ "output", 'o', "COLS", 0, "these columns, in this order; +COL adds to the usual ones", 0 },
 	{ "output-all", KEY_OUTPUT_ALL, NULL, 0, "all columns", 0 },
-	{ "progress", KEY_PROGRESS, "WHEN", 0, "auto, always or never; auto: on a terminal a line on standard error, elsewhere one each 10 s", 0 },
+	{ "progress", KEY_PROGRESS, "WHEN", 0,
+	  "auto, always or never; auto: on a terminal a line on standard error, elsewhere one each 10 s", 0 },
 	{ "quiet", 'q', NULL, 0, "nothing but errors, and the result only as --json or --raw", 0 },
 	{ "verbose", 'v', NULL, 0, "say what is being done", 0 },
-	{ "sysroot", KEY_SYSROOT, "DIR", 0, "read the captured system files below DIR instead of this machine's; nothing is changed", 0 },
+	{ "sysroot", KEY_SYSROOT, "DIR", 0,
+	  "read the captured system files below DIR instead of this machine's; nothing is changed", 0 },
 	{ 0 },
 };
 
@@ -85,7 +87,8 @@ char *hf_columns_help(const char *text, const struct hf_column *columns, size_t 
 		fprintf(out, "%s\n", text);
 	fputs("Columns:\n", out);
 	for (size_t i = 0; i < count; i++)
-		fprintf(out, "  %-12s %s%s\n", columns[i].name, columns[i].help, columns[i].hidden ? " (on request)" : "");
+		fprintf(out, "  %-12s %s%s\n", columns[i].name, columns[i].help,
+			columns[i].hidden ? " (on request)" : "");
 	if (fclose(out) == 0)
 		return help;
 	free(help);

@@ -52,7 +52,8 @@ static int parse_punch(const char *text, struct hf_release_request *request, str
 	int r;
 
 	if (!colon)
-		return hf_err_usage(err, "--punch", "\"%s\" is no OFFSET:LENGTH; write 0:1G or 512M:64M", text);
+		return hf_err_usage(err, "--punch", "\"%s\" is no OFFSET:LENGTH; write 0:1G or 512M:64M",
+				    text);
 	if (!offset)
 		return hf_err_nomem(err);
 	request->punch = true;
@@ -144,7 +145,8 @@ static void add_row(struct hf_table *table, const struct hf_release *r, const st
 		hf_table_real(table, TIME, (double)step->ns / 1e9);
 }
 
-static void add_node(struct hf_table *table, const struct hf_release *r, const struct hf_release_step *step, size_t n)
+static void add_node(struct hf_table *table, const struct hf_release *r, const struct hf_release_step *step,
+		     size_t n)
 {
 	uint64_t page_size = r->machine->page_sizes[step->pool];
 
@@ -177,7 +179,8 @@ static void add_rows(struct hf_table *table, const struct hf_release *r, const s
 		add_row(table, r, step, target);
 }
 
-static int report(const struct free_opts *o, const struct hf_release *r, const struct hf_err *failed, struct hf_err *err)
+static int report(const struct free_opts *o, const struct hf_release *r, const struct hf_err *failed,
+		  struct hf_err *err)
 {
 	struct hf_table *table = hf_table_new("targets", columns, HF_LENGTH(columns));
 	struct hf_doc *doc = NULL;
@@ -219,7 +222,8 @@ static int read_specs(const struct free_opts *o, const struct hf_spec_rules *rul
 	return r;
 }
 
-static int prepare(struct free_opts *o, struct hf_machine *machine, struct hf_spec_list *list, struct hf_err *err)
+static int prepare(struct free_opts *o, struct hf_machine *machine, struct hf_spec_list *list,
+		   struct hf_err *err)
 {
 	struct hf_spec_rules rules;
 	struct hf_nodeset nodes;
@@ -258,15 +262,19 @@ static int run(struct free_opts *o)
 {
 	struct hf_machine machine = { 0 };
 	struct hf_spec_list specs = { 0 };
-	struct hf_release release = { .machine = &machine, .request = &o->request, .stop = o->common->stop,
-				      .waiting = waiting, .arg = o };
+	struct hf_release release = { .machine = &machine,
+				      .request = &o->request,
+				      .stop = o->common->stop,
+				      .waiting = waiting,
+				      .arg = o };
 	struct hf_err err = { 0 }, second = { 0 };
 	int status = HF_EXIT_DONE;
 
 	o->request.specs = &specs;
 	if (prepare(o, &machine, &specs, &err) < 0 || hf_release_run(&release, &err) < 0)
 		status = hf_print_err(o->common, &err);
-	if ((status == HF_EXIT_DONE || release.changed || (o->common->format.json && status != HF_EXIT_USAGE)) &&
+	if ((status == HF_EXIT_DONE || release.changed ||
+	     (o->common->format.json && status != HF_EXIT_USAGE)) &&
 	    report(o, &release, err.errnum ? &err : NULL, &second) < 0)
 		status = hf_print_err(o->common, &second);
 	hf_release_free(&release);

@@ -35,8 +35,8 @@ int hf_option_u64(const char *option, const char *text, uint64_t least, uint64_t
 	*value = strtoull(text, &end, 10);
 	if (*text >= '0' && *text <= '9' && !*end && !errno && *value >= least && *value <= most)
 		return 0;
-	return hf_err_usage(err, option, "\"%s\" is no number from %llu to %llu", text, (unsigned long long)least,
-			    (unsigned long long)most);
+	return hf_err_usage(err, option, "\"%s\" is no number from %llu to %llu", text,
+			    (unsigned long long)least, (unsigned long long)most);
 }
 
 int hf_option_seconds(const char *option, const char *text, double *seconds, struct hf_err *err)
@@ -102,7 +102,9 @@ int hf_option_owner(const char *option, const char *text, uid_t *uid, gid_t *gid
 	else if (as_number(user, &id))
 		*uid = id;
 	else if (*user || !*group)
-		return hf_err_usage(err, option, "\"%s\": there is no user \"%s\"; write USER[:GROUP] or :GROUP", text, user);
+		return hf_err_usage(err, option,
+				    "\"%s\": there is no user \"%s\"; write USER[:GROUP] or :GROUP", text,
+				    user);
 	if (gr)
 		*gid = gr->gr_gid;
 	else if (as_number(group, &id))
@@ -115,15 +117,18 @@ int hf_option_owner(const char *option, const char *text, uid_t *uid, gid_t *gid
 	return 0;
 }
 
-int hf_option_share(const char *option, const char *text, uint64_t memory, uint64_t *bytes, struct hf_err *err)
+int hf_option_share(const char *option, const char *text, uint64_t memory, uint64_t *bytes,
+		    struct hf_err *err)
 {
 	struct hf_amount amount;
 	int r = hf_size_parse_amount(text, strlen(text), &amount, err);
 
 	if (r < 0)
 		return hf_option_blame(option, err);
-	if (amount.relative || amount.unit == HF_UNIT_PAGES || (amount.unit == HF_UNIT_BYTES && !amount.whole))
-		return hf_err_usage(err, option, "\"%s\" is neither a size in whole bytes nor a percentage", text);
+	if (amount.relative || amount.unit == HF_UNIT_PAGES ||
+	    (amount.unit == HF_UNIT_BYTES && !amount.whole))
+		return hf_err_usage(err, option, "\"%s\" is neither a size in whole bytes nor a percentage",
+				    text);
 	if (amount.unit == HF_UNIT_PERCENT)
 		*bytes = (uint64_t)((unsigned __int128)memory * amount.value / 100000000);
 	else
@@ -131,14 +136,17 @@ int hf_option_share(const char *option, const char *text, uint64_t memory, uint6
 	return 0;
 }
 
-int hf_option_page_size(const struct hf_machine *machine, const char *text, uint64_t *bytes, struct hf_err *err)
+int hf_option_page_size(const struct hf_machine *machine, const char *text, uint64_t *bytes,
+			struct hf_err *err)
 {
 	const struct hf_pool *standard = hf_pools_default(&machine->pools);
 	char size[HF_SIZE_TEXT];
 
 	*bytes = standard ? standard->page_size : 0;
 	if (!machine->pools.count)
-		return hf_err_set(err, ENOTSUP, "huge pages", "this kernel has none (hugetlb is not built in, or the CPU has no huge pages)");
+		return hf_err_set(
+			err, ENOTSUP, "huge pages",
+			"this kernel has none (hugetlb is not built in, or the CPU has no huge pages)");
 	if ((!text || strcmp(text, "default") == 0) && standard)
 		return 0;
 	if (text && strcmp(text, "default") != 0) {
@@ -155,7 +163,8 @@ int hf_option_page_size(const struct hf_machine *machine, const char *text, uint
 	return -EINVAL;
 }
 
-int hf_option_choice(const char *option, const char *text, const char *const *names, int *index, struct hf_err *err)
+int hf_option_choice(const char *option, const char *text, const char *const *names, int *index,
+		     struct hf_err *err)
 {
 	char all[256] = "";
 
@@ -169,7 +178,8 @@ int hf_option_choice(const char *option, const char *text, const char *const *na
 	return hf_err_usage(err, option, "\"%s\" is none of %s", text, all);
 }
 
-int hf_option_from(const char *path, const struct hf_spec_rules *rules, struct hf_spec_list *list, struct hf_err *err)
+int hf_option_from(const char *path, const struct hf_spec_rules *rules, struct hf_spec_list *list,
+		   struct hf_err *err)
 {
 	_cleanup_fclose_ FILE *file = NULL;
 

@@ -67,7 +67,8 @@ void report_findings(struct hf_doc *doc, const struct hf_plan *plan)
 	hf_table_free(table);
 }
 
-int report_print(const struct hf_common *common, const struct hf_table *table, struct hf_doc *doc, struct hf_err *err)
+int report_print(const struct hf_common *common, const struct hf_table *table, struct hf_doc *doc,
+		 struct hf_err *err)
 {
 	int r = 0;
 

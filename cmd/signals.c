@@ -25,7 +25,7 @@ static void pass_deadline(int signo)
 }
 
 /* No SA_RESTART: what waits in a system call is to notice. */
-static void catch(int signo, void (*handler)(int))
+static void catch (int signo, void (*handler)(int))
 {
 	struct sigaction action = { .sa_handler = handler }, before;
 
@@ -40,9 +40,9 @@ void hf_signals_catch(struct hf_stop *stop)
 	struct sigaction before;
 
 	the_stop = stop;
-	catch(SIGINT, ask);
-	catch(SIGTERM, ask);
-	catch(SIGHUP, ask);
+	catch (SIGINT, ask);
+	catch (SIGTERM, ask);
+	catch (SIGHUP, ask);
 	sigaction(SIGPIPE, NULL, &before);
 	pipe_ignored = before.sa_handler == SIG_IGN;
 	signal(SIGPIPE, SIG_IGN);

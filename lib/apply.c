@@ -2,6 +2,7 @@
 #include "apply.h"
 
 #include <errno.h>
+#include <signal.h>
 
 #include "apply_parts.h"
 #include "clock.h"
@@ -10,7 +11,9 @@
 
 const char *hf_phase_name(enum hf_phase phase)
 {
-	static const char *const names[] = { "lock", "grow", "mount", "reserve", "fill", "verify", "publish" };
+	static const char *const names[] = {
+		"lock", "grow", "mount", "reserve", "fill", "verify", "publish"
+	};
 
 	return names[phase];
 }
@@ -82,8 +85,13 @@ static void release_lock(struct hf_transaction *t)
 static int grow_pools(struct hf_transaction *t, struct hf_err *err)
 {
 	struct hf_apply *a = t->apply;
-	struct hf_grow grow = { .machine = a->machine, .plan = a->plan, .stop = a->stop, .undo = &t->undo,
-				.progress = progress, .arg = a, .budget = UINT64_MAX };
+	struct hf_grow grow = { .machine = a->machine,
+				.plan = a->plan,
+				.stop = a->stop,
+				.undo = &t->undo,
+				.progress = progress,
+				.arg = a,
+				.budget = UINT64_MAX };
 	uint64_t available = a->machine->topo.mem_available, keep = a->request->headroom;
 	int r;
 
@@ -159,14 +167,19 @@ static void undo(struct hf_transaction *t)
 {
 	struct hf_apply *a = t->apply;
 	struct hf_err ignored = { 0 };
+	sigset_t all, before;
 
 	if (!t->undo.count)
 		return;
+	/* Signals that come now wait until it is done: they must not interrupt a write. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
 	atomic_store(&a->stop->undoing, true);
 	if (a->changed && t->lock < 0)
 		t->lock = hf_lock_take(&a->machine->root, a->stop, NULL, NULL, &ignored);
 	a->left += hf_undo_run(&t->undo, a->hooks->left, a->hooks->arg);
 	release_lock(t);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	atomic_store(&a->stop->undoing, false);
 	a->changed = a->left != 0;
 }

@@ -41,9 +41,9 @@ struct hf_apply_hooks {
 /* A row of the result: a target on a node. */
 struct hf_row {
 	size_t target, node;
-	uint64_t requested; /* pages */
-	uint64_t filled;    /* pages, measured; pools: the node's total */
-	uint64_t threads;   /* 0: none worked */
+	uint64_t requested;                   /* pages */
+	uint64_t filled;                      /* pages, measured; pools: the node's total */
+	uint64_t threads;                     /* 0: none worked */
 	double seconds, rate, speedup, stdev; /* NAN: nothing was timed; rate in bytes per second,
 					       * stdev in seconds per GiB */
 };
@@ -53,8 +53,8 @@ struct hf_apply {
 	struct hf_request *request; /* its places are looked at again under the lock: they belong to
 				     * the caller, the array is written to */
 	struct hf_place *places;    /* the same array */
-	uint64_t page_size;	    /* for bare names */
-	struct hf_plan *plan;	    /* made by the caller; replaced */
+	uint64_t page_size;         /* for bare names */
+	struct hf_plan *plan;       /* made by the caller; replaced */
 	const struct hf_apply_hooks *hooks;
 	struct hf_stop *stop;
 

@@ -65,12 +65,13 @@ static int resize_back(void *arg, struct hf_err *err)
 	int r = hf_hugefile_resize(file, file->place->size, err);
 
 	if (r < 0)
-		hf_err_hint(err, "truncate -s %llu %s", (unsigned long long)file->place->size, file->place->path);
+		hf_err_hint(err, "truncate -s %llu %s", (unsigned long long)file->place->size,
+			    file->place->path);
 	return r;
 }
 
-static int push(struct hf_transaction *t, int (*back)(void *arg, struct hf_err *err), struct hf_hugefile *file,
-		struct hf_err *err)
+static int push(struct hf_transaction *t, int (*back)(void *arg, struct hf_err *err),
+		struct hf_hugefile *file, struct hf_err *err)
 {
 	int r = hf_undo_reserve(&t->undo, err);
 
@@ -89,7 +90,8 @@ static int make_new(struct hf_transaction *t, const struct hf_target *target, st
 	if (r < 0)
 		return r;
 	return hf_hugefile_create(file, place, target->pages * place->page_size,
-				  request->mode_given ? request->mode : 0600, request->uid, request->gid, err);
+				  request->mode_given ? request->mode : 0600, request->uid, request->gid,
+				  err);
 }
 
 static int open_old(struct hf_transaction *t, const struct hf_target *target, struct hf_hugefile *file,
@@ -143,8 +145,8 @@ int hf_apply_create(struct hf_transaction *t, struct hf_err *err)
 		if (hf_target_is_filled(&plan->targets[i]))
 			r = prepare_file(t, i, err);
 		if (r == -ENOMEM && t->files[i].fd >= 0 && !t->files[i].map)
-			hf_cause_of_refusal(t->apply->machine, t->apply->plan, t->files[i].place, plan->targets[i].pool,
-					    SIZE_MAX, plan->targets[i].missing);
+			hf_cause_of_refusal(t->apply->machine, t->apply->plan, t->files[i].place,
+					    plan->targets[i].pool, SIZE_MAX, plan->targets[i].missing);
 		if (r < 0)
 			return r;
 	}
@@ -212,7 +214,8 @@ int hf_apply_fill(struct hf_transaction *t, struct hf_err *err)
 		const struct hf_fill_part *part = &t->fill.parts[t->fill.failed_part];
 		const struct hf_fill_file *f = &t->fill_files[part->file];
 
-		hf_cause_of_refusal(a->machine, a->plan, f->file->place, f->target->pool, part->node, f->target->missing);
+		hf_cause_of_refusal(a->machine, a->plan, f->file->place, f->target->pool, part->node,
+				    f->target->missing);
 		if (a->request->best_effort)
 			r = keep_prefixes(t, err);
 	}
@@ -231,8 +234,9 @@ int hf_apply_verify(struct hf_transaction *t, struct hf_err *err)
 			return hf_err_sys(err, errno, file->place->path, "cannot look at the filled file");
 		got = (uint64_t)st.st_blocks * 512 / file->place->page_size;
 		if (got < wanted)
-			return hf_err_set(err, EIO, file->place->path, "was filled, but has %llu of %llu pages",
-					  (unsigned long long)got, (unsigned long long)wanted);
+			return hf_err_set(err, EIO, file->place->path,
+					  "was filled, but has %llu of %llu pages", (unsigned long long)got,
+					  (unsigned long long)wanted);
 	}
 	return hf_apply_rows(t, err);
 }
@@ -242,7 +246,8 @@ static int cannot_uncut(void *arg, struct hf_err *err)
 {
 	const struct hf_hugefile *file = arg;
 
-	return hf_err_set(err, EIO, file->place->path, "was cut from %llu bytes already; what lay beyond is lost",
+	return hf_err_set(err, EIO, file->place->path,
+			  "was cut from %llu bytes already; what lay beyond is lost",
 			  (unsigned long long)file->place->size);
 }
 

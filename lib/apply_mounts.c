@@ -53,7 +53,8 @@ static int make_directory(struct hf_transaction *t, const char *dir, struct hf_e
 	if (lstat(dir, &st) < 0)
 		return hf_err_sys(err, errno, dir, "cannot look at the directory to mount hugetlbfs on");
 	if (!S_ISDIR(st.st_mode))
-		return hf_err_set(err, ENOTDIR, dir, "is no directory, so that hugetlbfs cannot be mounted on it");
+		return hf_err_set(err, ENOTDIR, dir,
+				  "is no directory, so that hugetlbfs cannot be mounted on it");
 	return 0;
 }
 
@@ -61,8 +62,12 @@ static int mount_one(struct hf_transaction *t, const struct hf_plan_mount *mount
 {
 	const struct hf_request *request = t->apply->request;
 	struct hf_mount_request what = {
-		.target = mount->target, .page_size = mount->page_size, .size_limit = HF_MOUNTS_NONE,
-		.min_size = HF_MOUNTS_NONE, .nr_inodes = HF_MOUNTS_NONE, .mode = 0755,
+		.target = mount->target,
+		.page_size = mount->page_size,
+		.size_limit = HF_MOUNTS_NONE,
+		.min_size = HF_MOUNTS_NONE,
+		.nr_inodes = HF_MOUNTS_NONE,
+		.mode = 0755,
 		.uid = request->uid == (uid_t)-1 ? getuid() : request->uid,
 		.gid = request->gid == (gid_t)-1 ? getgid() : request->gid,
 	};

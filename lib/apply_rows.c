@@ -13,8 +13,9 @@ static struct hf_row *add_row(struct hf_apply *a, size_t target, size_t node, st
 		return NULL;
 	}
 	a->rows = rows;
-	rows[a->nrows] = (struct hf_row){ .target = target, .node = node, .seconds = NAN, .rate = NAN,
-					  .speedup = NAN, .stdev = NAN };
+	rows[a->nrows] = (struct hf_row){
+		.target = target, .node = node, .seconds = NAN, .rate = NAN, .speedup = NAN, .stdev = NAN
+	};
 	return &rows[a->nrows++];
 }
 
@@ -55,7 +56,8 @@ static void add_timing(struct hf_row *row, const struct hf_fill_part *part, uint
 	row->speedup = (double)part->busy_ns / 1e9 / wall;
 }
 
-static const struct hf_fill_part *find_part(const struct hf_transaction *t, const struct hf_target *target, size_t node)
+static const struct hf_fill_part *find_part(const struct hf_transaction *t, const struct hf_target *target,
+					    size_t node)
 {
 	for (size_t i = 0; i < t->fill.nparts; i++)
 		if (t->fill_files[t->fill.parts[i].file].target == target && t->fill.parts[i].node == node)
@@ -103,7 +105,8 @@ static int file_rows(struct hf_transaction *t, size_t index, struct hf_err *err)
 	if (target->action == HF_ACTION_KEEP)
 		r = open_kept(t, target, file, err);
 	if (r == 0 && target->action != HF_ACTION_SKIP)
-		r = hf_fill_where(file, &a->machine->topo, check ? &target->layout : NULL, on, &elsewhere, err);
+		r = hf_fill_where(file, &a->machine->topo, check ? &target->layout : NULL, on, &elsewhere,
+				  err);
 	if (r == 0 && elsewhere)
 		r = refuse_misplaced(file, elsewhere, err);
 	for (size_t n = 0; n < nnodes && r == 0; n++) {

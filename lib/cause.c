@@ -18,7 +18,8 @@ static bool parse_zone(const char *line, unsigned *node, const char **counts)
 	return true;
 }
 
-static void add_zone(const char *counts, uint64_t base, uint64_t page_size, uint64_t *contiguous, uint64_t *total)
+static void add_zone(const char *counts, uint64_t base, uint64_t page_size, uint64_t *contiguous,
+		     uint64_t *total)
 {
 	for (unsigned order = 0; order < 64; order++) {
 		uint64_t block = base << order, blocks;
@@ -35,8 +36,8 @@ static void add_zone(const char *counts, uint64_t base, uint64_t page_size, uint
 	}
 }
 
-int hf_cause_contiguous(const struct hf_sysroot *root, unsigned node, uint64_t page_size, uint64_t *contiguous,
-			uint64_t *total)
+int hf_cause_contiguous(const struct hf_sysroot *root, unsigned node, uint64_t page_size,
+			uint64_t *contiguous, uint64_t *total)
 {
 	_cleanup_free_ char *text = malloc(BUDDYINFO_BYTES);
 	uint64_t base = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -67,21 +68,29 @@ static void say_memory(struct hf_finding *f, uint64_t available, uint64_t lackin
 	char have[HF_SIZE_TEXT], need[HF_SIZE_TEXT];
 
 	f->id = "memory";
-	snprintf(f->text, sizeof(f->text), "not enough memory: %s more is needed, %s is available on the machine",
+	snprintf(f->text, sizeof(f->text),
+		 "not enough memory: %s more is needed, %s is available on the machine",
 		 hf_size_human(lacking, need), hf_size_human(available, have));
-	snprintf(f->hint, sizeof(f->hint), "%s", dropped ? "stop something that uses memory, or ask for less" :
-		 "stop something that uses memory, ask for less, or let --drop-caches drop clean caches");
+	snprintf(f->hint, sizeof(f->hint), "%s",
+		 dropped ? "stop something that uses memory, or ask for less"
+			 : "stop something that uses memory, ask for less, or let --drop-caches drop clean "
+			   "caches");
 }
 
-static void say_fragmented(struct hf_finding *f, uint64_t free, uint64_t contiguous, uint64_t page_size, bool dropped)
+static void say_fragmented(struct hf_finding *f, uint64_t free, uint64_t contiguous, uint64_t page_size,
+			   bool dropped)
 {
 	char have[HF_SIZE_TEXT], blocks[HF_SIZE_TEXT], size[HF_SIZE_TEXT];
 
 	f->id = "fragmented";
-	snprintf(f->text, sizeof(f->text), "memory is fragmented: %s is free, %s of it in blocks of %s or more, after compaction",
-		 hf_size_human(free, have), hf_size_human(contiguous, blocks), hf_size_exact(page_size, size));
-	snprintf(f->hint, sizeof(f->hint), "%s", dropped ? "ask for less, or reserve the pages at boot: hugepages= on the kernel command line" :
-		 "try --drop-caches, ask for less, or reserve the pages at boot: hugepages= on the kernel command line");
+	snprintf(f->text, sizeof(f->text),
+		 "memory is fragmented: %s is free, %s of it in blocks of %s or more, after compaction",
+		 hf_size_human(free, have), hf_size_human(contiguous, blocks),
+		 hf_size_exact(page_size, size));
+	snprintf(f->hint, sizeof(f->hint), "%s",
+		 dropped ? "ask for less, or reserve the pages at boot: hugepages= on the kernel command line"
+			 : "try --drop-caches, ask for less, or reserve the pages at boot: hugepages= on the "
+			   "kernel command line");
 }
 
 void hf_cause_of_shortage(const struct hf_machine *machine, const struct hf_pool *pool, size_t node,
@@ -92,10 +101,12 @@ void hf_cause_of_shortage(const struct hf_machine *machine, const struct hf_pool
 	struct hf_err ignored = { 0 };
 
 	if (hf_topology_read(&machine->root, &now, &ignored) < 0 ||
-	    hf_cause_contiguous(&machine->root, machine->topo.nodes[node].id, pool->page_size, &contiguous, &free) < 0) {
+	    hf_cause_contiguous(&machine->root, machine->topo.nodes[node].id, pool->page_size, &contiguous,
+				&free) < 0) {
 		hf_topology_free(&now);
 		f->id = "short";
-		snprintf(f->text, sizeof(f->text), "the kernel gave no more, and its free memory cannot be read");
+		snprintf(f->text, sizeof(f->text),
+			 "the kernel gave no more, and its free memory cannot be read");
 		return;
 	}
 	available = now.mem_available;
@@ -115,7 +126,8 @@ static void say_limit(struct hf_finding *f, const char *id, const struct hf_cgro
 	f->id = id;
 	snprintf(f->text, sizeof(f->text), "the cgroup's limit was reached: %s of %s are used (%s)",
 		 hf_size_human(limit->usage, used), hf_size_human(limit->max, max), limit->path);
-	snprintf(f->hint, sizeof(f->hint), "raise the limit in %s, or run hugefill in another cgroup", limit->path);
+	snprintf(f->hint, sizeof(f->hint), "raise the limit in %s, or run hugefill in another cgroup",
+		 limit->path);
 }
 
 /* A limit that has no room for the pages that were asked for. */
@@ -132,29 +144,34 @@ static const struct hf_cgroup_limit *reached(const struct hf_cgroups *cgroups, s
 	return hf_cgroup_left(limit) < bytes ? limit : NULL;
 }
 
-static void say_pool(struct hf_finding *f, const struct hf_machine *machine, const struct hf_pool *pool, size_t node,
-		     uint64_t pages)
+static void say_pool(struct hf_finding *f, const struct hf_machine *machine, const struct hf_pool *pool,
+		     size_t node, uint64_t pages)
 {
 	if (node != SIZE_MAX) {
 		f->id = "node-empty";
-		snprintf(f->text, sizeof(f->text), "the pool of node %u has %" PRIu64 " free pages of %" PRIu64 ", and other nodes may not make up",
+		snprintf(f->text, sizeof(f->text),
+			 "the pool of node %u has %" PRIu64 " free pages of %" PRIu64
+			 ", and other nodes may not make up",
 			 machine->topo.nodes[node].id, pool->nodes[node].free, pool->nodes[node].nr);
-		snprintf(f->hint, sizeof(f->hint), "something else took the node's pages meanwhile: try again, or leave @ out");
+		snprintf(f->hint, sizeof(f->hint),
+			 "something else took the node's pages meanwhile: try again, or leave @ out");
 		return;
 	}
 	f->id = "reserved";
-	snprintf(f->text, sizeof(f->text), "%" PRIu64 " pages were to be reserved, but %" PRIu64 " are free and %" PRIu64 " of these are reserved by others",
+	snprintf(f->text, sizeof(f->text),
+		 "%" PRIu64 " pages were to be reserved, but %" PRIu64 " are free and %" PRIu64
+		 " of these are reserved by others",
 		 pages, pool->free, pool->reserved);
 	snprintf(f->hint, sizeof(f->hint), "something else took pages meanwhile: try again");
 }
 
-void hf_cause_of_refusal(struct hf_machine *machine, struct hf_plan *plan, const struct hf_place *place, size_t pool,
-			 size_t node, uint64_t pages)
+void hf_cause_of_refusal(struct hf_machine *machine, struct hf_plan *plan, const struct hf_place *place,
+			 size_t pool, size_t node, uint64_t pages)
 {
 	bool reserving = node == SIZE_MAX;
 	uint64_t bytes = reserving ? pages * place->page_size : place->page_size;
-	struct hf_finding *f = hf_plan_find(plan, "refused", true, reserving ? -1 : (int)machine->topo.nodes[node].id,
-					    place->path);
+	struct hf_finding *f = hf_plan_find(plan, "refused", true,
+					    reserving ? -1 : (int)machine->topo.nodes[node].id, place->path);
 	const struct hf_cgroup_limit *limit;
 	struct hf_err ignored = { 0 };
 
@@ -168,7 +185,11 @@ void hf_cause_of_refusal(struct hf_machine *machine, struct hf_plan *plan, const
 		return;
 	limit = reached(&machine->cgroups, pool, reserving, bytes);
 	if (limit)
-		say_limit(f, limit == &machine->cgroups.memory ? "cgroup-memory" : reserving ? "cgroup-reserved" : "cgroup", limit);
+		say_limit(f,
+			  limit == &machine->cgroups.memory ? "cgroup-memory"
+			  : reserving                       ? "cgroup-reserved"
+							    : "cgroup",
+			  limit);
 	else if (place->mount_limit != HF_MOUNTS_NONE && reserving && place->mount_left < bytes)
 		snprintf(f->text, sizeof(f->text), "the mount's size= limit of %s is reached", place->mount);
 	else

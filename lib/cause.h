@@ -21,12 +21,12 @@ void hf_cause_of_shortage(const struct hf_machine *machine, const struct hf_pool
  * the numbers show now, as a finding of its own added to the plan. node: topology index of the
  * worker that failed; SIZE_MAX: the reservation. Reads pools and cgroups afresh into machine.
  */
-void hf_cause_of_refusal(struct hf_machine *machine, struct hf_plan *plan, const struct hf_place *place, size_t pool,
-			 size_t node, uint64_t pages);
+void hf_cause_of_refusal(struct hf_machine *machine, struct hf_plan *plan, const struct hf_place *place,
+			 size_t pool, size_t node, uint64_t pages);
 
 /* Bytes of free memory on the node that lie in blocks of at least page_size, by proc/buddyinfo;
  * *total: all free bytes it lists. -ENOENT where there is no such file or node. */
-int hf_cause_contiguous(const struct hf_sysroot *root, unsigned node, uint64_t page_size, uint64_t *contiguous,
-			uint64_t *total);
+int hf_cause_contiguous(const struct hf_sysroot *root, unsigned node, uint64_t page_size,
+			uint64_t *contiguous, uint64_t *total);
 
 #endif

@@ -13,7 +13,7 @@ struct hierarchy {
 	const struct hf_sysroot *root;
 	bool v2;
 	char dir[PATH_BYTES]; /* of the process's cgroup, below the sysroot */
-	size_t top;	      /* length of the mount point in dir: where the way up ends */
+	size_t top;           /* length of the mount point in dir: where the way up ends */
 };
 
 /* The names of the limit and of what is used, v1 and v2. */
@@ -105,7 +105,8 @@ static const char *own_path(char *list, const char *controller)
 	char *line;
 
 	while ((line = strsep(&list, "\n")) != NULL) {
-		char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL, *one;
+		char *controllers = strchr(line, ':'),
+		     *path = controllers ? strchr(controllers + 1, ':') : NULL, *one;
 
 		if (!path)
 			continue;
@@ -121,8 +122,8 @@ static const char *own_path(char *list, const char *controller)
 }
 
 /* False: the hierarchy is not mounted, or this process is outside of what is mounted. */
-static bool find_hierarchy(const struct hf_sysroot *root, const struct hf_mounts *mounts, const char *controller,
-			   struct hierarchy *h, bool *memory)
+static bool find_hierarchy(const struct hf_sysroot *root, const struct hf_mounts *mounts,
+			   const char *controller, struct hierarchy *h, bool *memory)
 {
 	const char *target, *seen, *path;
 	struct hf_err ignored = { 0 };
@@ -146,7 +147,8 @@ static bool find_hierarchy(const struct hf_sysroot *root, const struct hf_mounts
 	return true;
 }
 
-static int read_pool(const struct hierarchy *h, uint64_t page_size, struct hf_cgroup_pool *pool, struct hf_err *err)
+static int read_pool(const struct hierarchy *h, uint64_t page_size, struct hf_cgroup_pool *pool,
+		     struct hf_err *err)
 {
 	const char *max = h->v2 ? "max" : "limit_in_bytes", *usage = h->v2 ? "current" : "usage_in_bytes";
 	char size[24], max_name[64], usage_name[64];

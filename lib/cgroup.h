@@ -18,9 +18,9 @@
 
 /* The tightest limit among this process's cgroup and its ancestors. */
 struct hf_cgroup_limit {
-	uint64_t max;	/* HF_CGROUP_NONE: nothing limits */
+	uint64_t max; /* HF_CGROUP_NONE: nothing limits */
 	uint64_t usage;
-	char *path;	/* of the file that says so, as a person finds it; NULL without limit */
+	char *path; /* of the file that says so, as a person finds it; NULL without limit */
 };
 
 struct hf_cgroup_pool {
@@ -28,14 +28,15 @@ struct hf_cgroup_pool {
 };
 
 struct hf_cgroups {
-	size_t count;		       /* as page_sizes */
+	size_t count; /* as page_sizes */
 	struct hf_cgroup_pool *pools;
 	struct hf_cgroup_limit memory; /* only where huge pages count as memory */
 };
 
 /* A machine without cgroups limits nothing. */
 int hf_cgroups_read(const struct hf_sysroot *root, const struct hf_mounts *mounts, const uint64_t *page_sizes,
-		    size_t count, struct hf_cgroups *cgroups, struct hf_err *err) _must_check _nonnull(1, 2, 5, 6);
+		    size_t count, struct hf_cgroups *cgroups, struct hf_err *err) _must_check
+	_nonnull(1, 2, 5, 6);
 void hf_cgroups_free(struct hf_cgroups *cgroups);
 
 /* Bytes that may still be had; HF_CGROUP_NONE without limit. */

@@ -5,7 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-static void _printf(4, 0) fill(struct hf_err *err, int errnum, const char *object, const char *fmt, va_list ap)
+static void _printf(4, 0)
+	fill(struct hf_err *err, int errnum, const char *object, const char *fmt, va_list ap)
 {
 	err->errnum = errnum;
 	snprintf(err->object, sizeof(err->object), "%s", object ? object : "");
@@ -69,16 +70,18 @@ int hf_err_nomem(struct hf_err *err)
 /* Length of the valid UTF-8 sequence at s, or 0. */
 static size_t utf8_length(const unsigned char *s)
 {
-	size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 :
-		   s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+	size_t n = s[0] < 0x80                   ? 1
+		   : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+		   : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+		   : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+						 : 0;
 
 	for (size_t i = 1; i < n; i++)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
 	/* C1 control characters, overlong forms, surrogates, beyond U+10FFFF. */
-	if ((s[0] == 0xc2 && s[1] < 0xa0) || (s[0] == 0xe0 && s[1] < 0xa0) ||
-	    (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	    (s[0] == 0xf4 && s[1] > 0x8f))
+	if ((s[0] == 0xc2 && s[1] < 0xa0) || (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
 		return 0;
 	return n;
 }
@@ -92,8 +95,10 @@ static char *escape(const char *text, char *buf, size_t size, bool backslashes)
 		return buf;
 	while (*s && at + 5 < size) {
 		size_t n = utf8_length(s);
-		const char *named = *s == '\n' ? "\\n" : *s == '\t' ? "\\t" :
-				    *s == '\\' && backslashes ? "\\\\" : NULL;
+		const char *named = *s == '\n'                  ? "\\n"
+				    : *s == '\t'                ? "\\t"
+				    : *s == '\\' && backslashes ? "\\\\"
+								: NULL;
 
 		if (named) {
 			at += (size_t)snprintf(buf + at, size - at, "%s", named);

@@ -18,25 +18,24 @@
 #define HF_ERR_HINT 1536
 
 struct hf_err {
-	int errnum;		    /* positive errno; 0: nothing failed */
-	bool usage;		    /* the request is wrong and nothing was touched: exit status 2 */
-	bool silent_errno;	    /* what says it all: strerror(errnum) is not appended */
+	int errnum;                 /* positive errno; 0: nothing failed */
+	bool usage;                 /* the request is wrong and nothing was touched: exit status 2 */
+	bool silent_errno;          /* what says it all: strerror(errnum) is not appended */
 	char object[HF_ERR_OBJECT]; /* what it is about: a path, a spec; raw bytes, escaped when printed */
-	char what[HF_ERR_TEXT];	    /* what happened: wanted and got */
-	char hint[HF_ERR_HINT];	    /* next steps, one a line; "" for none */
+	char what[HF_ERR_TEXT];     /* what happened: wanted and got */
+	char hint[HF_ERR_HINT];     /* next steps, one a line; "" for none */
 };
 
 /* A system call or the like failed. Returns -errnum (errnum > 0). */
-int hf_err_sys(struct hf_err *err, int errnum, const char *object, const char *fmt, ...)
-	_nonnull(1) _printf(4, 5);
+int hf_err_sys(struct hf_err *err, int errnum, const char *object, const char *fmt, ...) _nonnull(1)
+	_printf(4, 5);
 
 /* Something is not as it must be; fmt says it completely. Returns -errnum. */
-int hf_err_set(struct hf_err *err, int errnum, const char *object, const char *fmt, ...)
-	_nonnull(1) _printf(4, 5);
+int hf_err_set(struct hf_err *err, int errnum, const char *object, const char *fmt, ...) _nonnull(1)
+	_printf(4, 5);
 
 /* The request itself is wrong. Returns -EINVAL. */
-int hf_err_usage(struct hf_err *err, const char *object, const char *fmt, ...)
-	_nonnull(1) _printf(3, 4);
+int hf_err_usage(struct hf_err *err, const char *object, const char *fmt, ...) _nonnull(1) _printf(3, 4);
 
 /* Adds one line of what can be done about it. */
 void hf_err_hint(struct hf_err *err, const char *fmt, ...) _nonnull(1) _printf(2, 3);

@@ -42,11 +42,13 @@ struct share {
 
 static bool must_stop(const struct engine *e)
 {
-	return atomic_load_explicit(&e->workers.failed, memory_order_relaxed) || hf_stop_requested(e->fill->stop);
+	return atomic_load_explicit(&e->workers.failed, memory_order_relaxed) ||
+	       hf_stop_requested(e->fill->stop);
 }
 
 /* Fills one run of pages that are all missing. */
-static int fill_run(struct engine *e, const struct queue *q, uint64_t first, uint64_t count, struct share *mine)
+static int fill_run(struct engine *e, const struct queue *q, uint64_t first, uint64_t count,
+		    struct share *mine)
 {
 	const struct hf_hugefile *file = q->file->file;
 	uint64_t size = file->place->page_size;
@@ -210,7 +212,8 @@ static void make_queues(struct engine *e, uint64_t *work)
 			q->part = &fill->parts[at++];
 			q->file = &fill->files[f];
 			q->ordinals = hf_layout_count(&t->layout, n);
-			q->chunk = fair_chunk(q->ordinals, q->file->file->place->page_size, fill->plan->threads[n]);
+			q->chunk = fair_chunk(q->ordinals, q->file->file->place->page_size,
+					      fill->plan->threads[n]);
 			pthread_mutex_init(&q->mutex, NULL);
 			work[n] += t->missing_on[n];
 		}
@@ -227,11 +230,13 @@ static int explain(const struct engine *e, int error, struct hf_err *err)
 	if (error == -ECANCELED)
 		return hf_err_set(err, ECANCELED, path, "given up while it was being filled");
 	if (error == -EFAULT || error == -ENOSPC || error == -ENOMEM) {
-		hf_err_set(err, ENOMEM, path, "node %u ran out of huge pages while it was being filled", node);
+		hf_err_set(err, ENOMEM, path, "node %u ran out of huge pages while it was being filled",
+			   node);
 		return -ENOMEM;
 	}
 	if (error == -EHWPOISON)
-		return hf_err_set(err, EHWPOISON, path, "a page on node %u has a hardware memory error", node);
+		return hf_err_set(err, EHWPOISON, path, "a page on node %u has a hardware memory error",
+				  node);
 	return hf_err_sys(err, -error, path, "cannot fill pages on node %u", node);
 }
 
@@ -268,8 +273,12 @@ int hf_fill_run(struct hf_fill *fill, struct hf_err *err)
 	fill->parts = calloc(fill->nparts + 1, sizeof(*fill->parts));
 	e.queues = calloc(fill->nparts + 1, sizeof(*e.queues));
 	e.guards = calloc(fill->plan->nthreads + 1, sizeof(*e.guards));
-	e.workers = (struct hf_workers){ .topo = &fill->plan->machine->topo, .threads = fill->plan->threads,
-					 .work = work, .run = work_on_node, .tick = tick, .arg = &e };
+	e.workers = (struct hf_workers){ .topo = &fill->plan->machine->topo,
+					 .threads = fill->plan->threads,
+					 .work = work,
+					 .run = work_on_node,
+					 .tick = tick,
+					 .arg = &e };
 	if (!work || !fill->parts || !e.queues || !e.guards) {
 		r = hf_err_nomem(err);
 	} else {
@@ -304,8 +313,9 @@ const char *hf_fill_method_name(enum hf_method method)
 	return names[method];
 }
 
-static int count_batch(const struct hf_hugefile *file, const struct hf_topology *topo, const struct hf_layout *layout,
-		       uint64_t first, unsigned count, uint64_t *on, uint64_t *elsewhere)
+static int count_batch(const struct hf_hugefile *file, const struct hf_topology *topo,
+		       const struct hf_layout *layout, uint64_t first, unsigned count, uint64_t *on,
+		       uint64_t *elsewhere)
 {
 	uint64_t size = file->place->page_size;
 	int nodes[HF_POLICY_BATCH];
@@ -327,8 +337,8 @@ static int count_batch(const struct hf_hugefile *file, const struct hf_topology 
 	return r;
 }
 
-int hf_fill_where(const struct hf_hugefile *file, const struct hf_topology *topo, const struct hf_layout *layout,
-		  uint64_t *on, uint64_t *elsewhere, struct hf_err *err)
+int hf_fill_where(const struct hf_hugefile *file, const struct hf_topology *topo,
+		  const struct hf_layout *layout, uint64_t *on, uint64_t *elsewhere, struct hf_err *err)
 {
 	uint64_t size = file->place->page_size, pages = file->length / size;
 	int r = 0;
@@ -347,7 +357,8 @@ int hf_fill_where(const struct hf_hugefile *file, const struct hf_topology *topo
 
 bool hf_fill_is_present(const struct hf_hugefile *file, uint64_t page)
 {
-	int node = -1, r = hf_policy_where(file->map + page * file->place->page_size, file->place->page_size, 1, &node);
+	int node = -1,
+	    r = hf_policy_where(file->map + page * file->place->page_size, file->place->page_size, 1, &node);
 	unsigned char resident = 0;
 
 	if (r == 0)

@@ -17,7 +17,7 @@
 #include "stop.h"
 
 struct hf_fill_file {
-	struct hf_hugefile *file;      /* mapped */
+	struct hf_hugefile *file; /* mapped */
 	const struct hf_target *target;
 	/* Pages that were there before are left alone: by target's place. */
 };
@@ -25,12 +25,12 @@ struct hf_fill_file {
 /* What was measured of one file on one node. */
 struct hf_fill_part {
 	size_t file, node;
-	uint64_t pages;	       /* filled */
-	unsigned threads;      /* that filled some of them */
+	uint64_t pages;            /* filled */
+	unsigned threads;          /* that filled some of them */
 	uint64_t begin_ns, end_ns; /* monotonic: first page begun, last one done; 0: none */
-	uint64_t busy_ns;      /* CPU time of the workers on it, summed: a worker that waits for a
-				* lock or for a CPU is not busy */
-	struct hf_stats per_gib; /* seconds per GiB, a value per worker */
+	uint64_t busy_ns;          /* CPU time of the workers on it, summed: a worker that waits for a
+				    * lock or for a CPU is not busy */
+	struct hf_stats per_gib;   /* seconds per GiB, a value per worker */
 };
 
 struct hf_fill {
@@ -60,8 +60,9 @@ void hf_fill_free(struct hf_fill *fill);
  * given, is how many lie on another node than laid out. Maps what is in the page cache, allocates
  * nothing. A page that is not there: -EIO.
  */
-int hf_fill_where(const struct hf_hugefile *file, const struct hf_topology *topo, const struct hf_layout *layout,
-		  uint64_t *on, uint64_t *elsewhere, struct hf_err *err) _must_check _nonnull(1, 2, 4, 6);
+int hf_fill_where(const struct hf_hugefile *file, const struct hf_topology *topo,
+		  const struct hf_layout *layout, uint64_t *on, uint64_t *elsewhere,
+		  struct hf_err *err) _must_check _nonnull(1, 2, 4, 6);
 
 /* Whether this process has mapped the page: true of all that a worker populated. */
 bool hf_fill_is_present(const struct hf_hugefile *file, uint64_t page);

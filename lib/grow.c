@@ -13,7 +13,7 @@ struct growth {
 	struct hf_machine *machine;
 	uint64_t page_size;
 	size_t node;
-	uint64_t added;	   /* to the persistent count, by this call */
+	uint64_t added;    /* to the persistent count, by this call */
 	uint64_t absorbed; /* of these: surplus pages that became persistent */
 };
 
@@ -69,7 +69,8 @@ static int shrink_back(void *arg, struct hf_err *err)
 	if (!g->added)
 		return 0;
 	hf_size_exact(g->page_size, size);
-	hf_err_set(err, EBUSY, size, "%llu pages that were added on node %u stay: they are in use or reserved by others",
+	hf_err_set(err, EBUSY, size,
+		   "%llu pages that were added on node %u stay: they are in use or reserved by others",
 		   (unsigned long long)g->added, g->machine->topo.nodes[g->node].id);
 	hf_err_hint(err, "later: hugefill free %s=%llup@%u", size, (unsigned long long)g->added,
 		    g->machine->topo.nodes[g->node].id);
@@ -199,7 +200,8 @@ static int grow_node(struct ladder *l, size_t node, uint64_t target, struct hf_e
 	if (r == 0)
 		r = insist(l, g, target, err);
 	if (l->grow->budget != UINT64_MAX)
-		l->grow->budget = less(l->grow->budget, less(l->pool->nodes[node].nr, nr) * l->pool->page_size);
+		l->grow->budget =
+			less(l->grow->budget, less(l->pool->nodes[node].nr, nr) * l->pool->page_size);
 	return r;
 }
 
@@ -236,7 +238,8 @@ static int add_shortage(struct ladder *l, size_t node, uint64_t wanted, struct h
 {
 	const struct hf_pool *pool = l->pool;
 	char size[HF_SIZE_TEXT];
-	struct hf_finding *f = hf_plan_find(l->grow->plan, "short", !l->grow->plan->request->best_effort, (int)l->grow->machine->topo.nodes[node].id,
+	struct hf_finding *f = hf_plan_find(l->grow->plan, "short", !l->grow->plan->request->best_effort,
+					    (int)l->grow->machine->topo.nodes[node].id,
 					    hf_size_exact(pool->page_size, size));
 
 	if (!f)
@@ -311,8 +314,8 @@ int hf_grow_run(struct hf_grow *grow, struct hf_err *err)
 	return 0;
 }
 
-int hf_grow_shrink(struct hf_machine *machine, struct hf_pool *pool, size_t node, uint64_t pages, uint64_t *taken,
-		   struct hf_err *err)
+int hf_grow_shrink(struct hf_machine *machine, struct hf_pool *pool, size_t node, uint64_t pages,
+		   uint64_t *taken, struct hf_err *err)
 {
 	uint64_t persistent, surplus, most, target;
 	int r = read_pool(machine, pool, err);
@@ -322,7 +325,8 @@ int hf_grow_shrink(struct hf_machine *machine, struct hf_pool *pool, size_t node
 		return r;
 	persistent = hf_pool_node_persistent(pool, node);
 	surplus = pool->nodes[node].surplus;
-	most = pool->nodes[node].free < hf_pool_available(pool) ? pool->nodes[node].free : hf_pool_available(pool);
+	most = pool->nodes[node].free < hf_pool_available(pool) ? pool->nodes[node].free
+								: hf_pool_available(pool);
 	most = most < persistent ? most : persistent;
 	pages = pages < most ? pages : most;
 	if (!pages)

@@ -18,7 +18,7 @@
 struct hf_histogram {
 	uint64_t buckets[HF_HISTOGRAM_BUCKETS];
 	uint64_t count;
-	uint64_t sum;	   /* ns; mean = sum / count */
+	uint64_t sum;      /* ns; mean = sum / count */
 	uint64_t min, max; /* ns; meaningless while count is 0 */
 };
 

@@ -33,7 +33,8 @@ static bool has_open(const struct search *s, pid_t pid, bool *hidden)
 	while (!found && (entry = readdir(dir)) != NULL) {
 		struct stat st;
 
-		found = fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && st.st_dev == s->dev && st.st_ino == s->ino;
+		found = fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && st.st_dev == s->dev &&
+			st.st_ino == s->ino;
 	}
 	closedir(dir);
 	return found;

@@ -27,14 +27,16 @@ static int open_directory(struct hf_hugefile *file, struct hf_err *err)
 		return hf_err_sys(err, errno, place->dir, "cannot look at the directory");
 	if (fs.f_type != HUGETLBFS_MAGIC || (uint64_t)fs.f_bsize != place->page_size ||
 	    (!place->to_mount && st.st_dev != place->dev))
-		return hf_err_set(err, ESTALE, place->dir, "another filesystem is mounted there than was planned with");
+		return hf_err_set(err, ESTALE, place->dir,
+				  "another filesystem is mounted there than was planned with");
 	return 0;
 }
 
 static int set_owner_and_mode(struct hf_hugefile *file, mode_t mode, uid_t uid, gid_t gid, struct hf_err *err)
 {
 	if ((uid != (uid_t)-1 || gid != (gid_t)-1) && fchown(file->fd, uid, gid) < 0)
-		return hf_err_sys(err, errno, file->place->path, "cannot give it to owner %d:%d", (int)uid, (int)gid);
+		return hf_err_sys(err, errno, file->place->path, "cannot give it to owner %d:%d", (int)uid,
+				  (int)gid);
 	if (fchmod(file->fd, mode) < 0)
 		return hf_err_sys(err, errno, file->place->path, "cannot set mode %04o", (unsigned)mode);
 	return 0;
@@ -51,7 +53,8 @@ static int create_hidden(struct hf_hugefile *file, struct hf_err *err)
 		file->hidden = NULL;
 		return hf_err_nomem(err);
 	}
-	file->fd = openat(file->dirfd, file->hidden, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	file->fd =
+		openat(file->dirfd, file->hidden, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (file->fd >= 0)
 		return 0;
 	free(file->hidden);
@@ -139,7 +142,9 @@ int hf_hugefile_publish(struct hf_hugefile *file, struct hf_err *err)
 	if (!file->hidden)
 		r = link_unnamed(file);
 	else
-		r = renameat2(file->dirfd, file->hidden, file->dirfd, file->place->name, RENAME_NOREPLACE) < 0 ? -errno : 0;
+		r = renameat2(file->dirfd, file->hidden, file->dirfd, file->place->name, RENAME_NOREPLACE) < 0
+			    ? -errno
+			    : 0;
 	if (r == -EEXIST)
 		return hf_err_set(err, EEXIST, file->place->path, "somebody else created it meanwhile");
 	if (r < 0)
@@ -197,7 +202,8 @@ int hf_hugefile_close(struct hf_hugefile *file, struct hf_err *err)
 static int watch_minor_faults(const char *map, uint64_t bytes)
 {
 	struct uffdio_api api = { .api = UFFD_API, .features = UFFD_FEATURE_MINOR_HUGETLBFS };
-	struct uffdio_register range = { .range = { (uintptr_t)map, bytes }, .mode = UFFDIO_REGISTER_MODE_MINOR };
+	struct uffdio_register range = { .range = { (uintptr_t)map, bytes },
+					 .mode = UFFDIO_REGISTER_MODE_MINOR };
 	int uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY), r;
 
 	if (uffd < 0)
@@ -251,7 +257,8 @@ int hf_hugefile_holes(struct hf_place *place, int dirfd, struct hf_err *err)
 	munmap(map, bytes);
 	if (r == 0)
 		return 0;
-	hf_err_sys(err, -r, place->path, "has holes, and the kernel does not tell which pages they are (userfaultfd)");
+	hf_err_sys(err, -r, place->path,
+		   "has holes, and the kernel does not tell which pages they are (userfaultfd)");
 	hf_err_hint(err, "Linux 5.13 or later can; or remove the file and let alloc make it anew");
 	return r;
 }

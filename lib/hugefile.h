@@ -17,15 +17,18 @@
 
 struct hf_hugefile {
 	const struct hf_place *place; /* borrowed */
-	int dirfd;		      /* O_PATH */
+	int dirfd;                    /* O_PATH */
 	int fd;
 	bool existed;
-	char *hidden;		      /* name while unpublished, where O_TMPFILE is refused; else NULL */
-	char *map;		      /* whole file, shared; NULL: not mapped */
-	uint64_t length;	      /* bytes mapped */
+	char *hidden;    /* name while unpublished, where O_TMPFILE is refused; else NULL */
+	char *map;       /* whole file, shared; NULL: not mapped */
+	uint64_t length; /* bytes mapped */
 };
 
-#define HF_HUGEFILE_INIT { .dirfd = -1, .fd = -1 }
+#define HF_HUGEFILE_INIT              \
+	{                             \
+		.dirfd = -1, .fd = -1 \
+	}
 
 /*
  * Opens the directory and checks that it is still the hugetlbfs that was planned with (device,
@@ -36,17 +39,17 @@ int hf_hugefile_create(struct hf_hugefile *file, const struct hf_place *place, u
 		       uid_t uid, gid_t gid, struct hf_err *err) _must_check _nonnull(1, 2, 7);
 
 /* Opens the file that was there at planning time; another one since: ESTALE. */
-int hf_hugefile_open(struct hf_hugefile *file, const struct hf_place *place, struct hf_err *err)
-	_must_check _nonnull(1, 2, 3);
+int hf_hugefile_open(struct hf_hugefile *file, const struct hf_place *place, struct hf_err *err) _must_check
+	_nonnull(1, 2, 3);
 
 /* ftruncate. Growing reserves nothing; shrinking frees pages at once. */
-int hf_hugefile_resize(struct hf_hugefile *file, uint64_t bytes, struct hf_err *err)
-	_must_check _nonnull(1, 3);
+int hf_hugefile_resize(struct hf_hugefile *file, uint64_t bytes, struct hf_err *err) _must_check
+	_nonnull(1, 3);
 
 /* Maps all of the file, which reserves what it lacks: ENOMEM when that is not to be had. From a
  * thread with the default memory policy: with a bound one the kernel counts only those nodes. */
-int hf_hugefile_reserve(struct hf_hugefile *file, uint64_t bytes, struct hf_err *err)
-	_must_check _nonnull(1, 3);
+int hf_hugefile_reserve(struct hf_hugefile *file, uint64_t bytes, struct hf_err *err) _must_check
+	_nonnull(1, 3);
 
 /* Gives the file its name, which must be free: EEXIST. */
 int hf_hugefile_publish(struct hf_hugefile *file, struct hf_err *err) _must_check _nonnull(1, 2);
@@ -55,8 +58,8 @@ int hf_hugefile_publish(struct hf_hugefile *file, struct hf_err *err) _must_chec
 int hf_hugefile_unpublish(struct hf_hugefile *file, struct hf_err *err) _must_check _nonnull(1, 2);
 
 /* Frees pages [first, first + count) of page_size bytes. */
-int hf_hugefile_punch(struct hf_hugefile *file, uint64_t first, uint64_t count, struct hf_err *err)
-	_must_check _nonnull(1, 4);
+int hf_hugefile_punch(struct hf_hugefile *file, uint64_t first, uint64_t count,
+		      struct hf_err *err) _must_check _nonnull(1, 4);
 
 /* Unmaps and closes; an unpublished file is gone with its pages. First failure wins. */
 int hf_hugefile_close(struct hf_hugefile *file, struct hf_err *err) _nonnull(1, 2);

@@ -33,8 +33,8 @@ static int open_lock(const struct hf_sysroot *root, const char *path, struct hf_
 	return -EPERM;
 }
 
-int hf_lock_take(const struct hf_sysroot *root, const struct hf_stop *stop, void (*waiting)(void *arg), void *arg,
-		 struct hf_err *err)
+int hf_lock_take(const struct hf_sysroot *root, const struct hf_stop *stop, void (*waiting)(void *arg),
+		 void *arg, struct hf_err *err)
 {
 	_cleanup_free_ char *path = hf_sysroot_path(root, LOCK_FILE);
 	bool told = false;
@@ -57,7 +57,8 @@ int hf_lock_take(const struct hf_sysroot *root, const struct hf_stop *stop, void
 		told = told || r == EWOULDBLOCK;
 		if (hf_stop_requested(stop)) {
 			close(fd);
-			return hf_err_set(err, ECANCELED, path, "gave up while another hugefill held the lock");
+			return hf_err_set(err, ECANCELED, path,
+					  "gave up while another hugefill held the lock");
 		}
 		poll(NULL, 0, RETRY_MS);
 	}

@@ -20,8 +20,8 @@ struct hf_machine {
 };
 
 /* sysroot NULL: the running machine. The caller frees, also after a failure. */
-int hf_machine_read(const char *sysroot, struct hf_machine *machine, struct hf_err *err)
-	_must_check _nonnull(2, 3);
+int hf_machine_read(const char *sysroot, struct hf_machine *machine, struct hf_err *err) _must_check
+	_nonnull(2, 3);
 void hf_machine_free(struct hf_machine *machine);
 
 /* Pools and mounts read again, as under the lock; topology and memory too. Pointers into the machine

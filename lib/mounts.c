@@ -119,7 +119,8 @@ static bool parse_options(const char *options, struct hf_mount *mount)
 	    !option_number(options, "size", 10, true, &mount->size_limit) ||
 	    !option_number(options, "min_size", 10, true, &mount->min_size) ||
 	    !option_number(options, "nr_inodes", 10, true, &mount->nr_inodes) ||
-	    !option_number(options, "mode", 8, false, &mode) || !option_number(options, "uid", 10, false, &uid) ||
+	    !option_number(options, "mode", 8, false, &mode) ||
+	    !option_number(options, "uid", 10, false, &uid) ||
 	    !option_number(options, "gid", 10, false, &gid))
 		return false;
 	if (mode > 07777 || uid > UINT32_MAX || gid > UINT32_MAX)
@@ -144,9 +145,9 @@ static int fill_mount(const struct hf_sysroot *root, struct libmnt_fs *fs, struc
 	if (parse_options(own, mount))
 		return 0;
 	path = hf_sysroot_path(root, MOUNTINFO);
-	return path ? hf_err_set(err, EBADMSG, path, "%s: cannot understand the options \"%s\"", mount->target,
-				 mount->options) :
-		      hf_err_nomem(err);
+	return path ? hf_err_set(err, EBADMSG, path, "%s: cannot understand the options \"%s\"",
+				 mount->target, mount->options)
+		    : hf_err_nomem(err);
 }
 
 static bool is_hugetlbfs(struct libmnt_fs *fs)
@@ -173,7 +174,8 @@ static int fill_mounts(const struct hf_sysroot *root, uint64_t default_page_size
 		mnt_fs_set_userdata(fs, mount);
 	}
 	for (size_t i = 0; rc == 0 && i < mounts->count; i++)
-		mounts->mounts[i].hidden = hf_mounts_at(mounts, mounts->mounts[i].target) != &mounts->mounts[i];
+		mounts->mounts[i].hidden =
+			hf_mounts_at(mounts, mounts->mounts[i].target) != &mounts->mounts[i];
 	return rc;
 }
 
@@ -189,8 +191,10 @@ int hf_mounts_read(const struct hf_sysroot *root, uint64_t default_page_size, st
 	if (rc == 0)
 		rc = parse_table(root, mounts->table, err);
 	if (rc == 0) {
-		mounts->mounts = calloc((size_t)mnt_table_get_nents(mounts->table) + 1, sizeof(*mounts->mounts));
-		rc = mounts->mounts ? fill_mounts(root, default_page_size, mounts, iter, err) : hf_err_nomem(err);
+		mounts->mounts =
+			calloc((size_t)mnt_table_get_nents(mounts->table) + 1, sizeof(*mounts->mounts));
+		rc = mounts->mounts ? fill_mounts(root, default_page_size, mounts, iter, err)
+				    : hf_err_nomem(err);
 	}
 	mnt_free_iter(iter);
 	if (rc < 0)
@@ -376,8 +380,9 @@ static int explain_mount(const struct hf_mount_request *request, int errnum, str
 		hf_err_hint(err, "mounting needs root: the capability CAP_SYS_ADMIN in the mount namespace's "
 				 "user namespace");
 	if (errnum == EPERM && geteuid() == 0)
-		hf_err_hint(err, "root of a user namespace may not mount hugetlbfs, containers often lack the "
-				 "capability: mount it on the host and pass it in");
+		hf_err_hint(err,
+			    "root of a user namespace may not mount hugetlbfs, containers often lack the "
+			    "capability: mount it on the host and pass it in");
 	if (errnum == EINVAL)
 		hf_err_hint(err, "the kernel has no pages of this size, or refuses one of size, min_size and "
 				 "nr_inodes");

@@ -18,18 +18,18 @@ struct hf_mount {
 	uint64_t size_limit; /* bytes of size=, or HF_MOUNTS_NONE */
 	uint64_t min_size;   /* bytes of min_size=, or HF_MOUNTS_NONE */
 	uint64_t nr_inodes;  /* or HF_MOUNTS_NONE */
-	mode_t mode;	     /* of the root directory, as the options say; 0755 where they do not */
+	mode_t mode;         /* of the root directory, as the options say; 0755 where they do not */
 	uid_t uid;
 	gid_t gid;
 	bool read_only;
-	bool hidden;	     /* something else is mounted over it, at the same place or above */
-	char *options;	     /* as the kernel shows them, VFS and filesystem, comma separated */
+	bool hidden;   /* something else is mounted over it, at the same place or above */
+	char *options; /* as the kernel shows them, VFS and filesystem, comma separated */
 };
 
 struct hf_mounts {
 	size_t count;
 	struct hf_mount *mounts; /* hugetlbfs only, in the kernel's order */
-	void *table;		 /* libmount's table of all mounts; private to mounts.c */
+	void *table;             /* libmount's table of all mounts; private to mounts.c */
 };
 
 /* default_page_size is for mounts whose options name none (the kernel always shows pagesize=).
@@ -70,8 +70,7 @@ struct hf_mount_request {
 
 /* mount -t hugetlbfs -o pagesize=,mode=,uid=,gid=,nosuid,nodev: no helper programs, no fstab, no
  * mtab. The directory must be there. EPERM: names CAP_SYS_ADMIN. */
-int hf_mounts_mount(const struct hf_mount_request *request, struct hf_err *err)
-	_must_check _nonnull(1, 2);
+int hf_mounts_mount(const struct hf_mount_request *request, struct hf_err *err) _must_check _nonnull(1, 2);
 
 /* Unmounts the hugetlbfs on top of target; never lazily, never following a symbolic link. EBUSY:
  * held; EINVAL: something else is on top, or nothing is mounted there. */

@@ -37,7 +37,8 @@ unsigned hf_nodeset_count(const struct hf_nodeset *set);
 bool hf_nodeset_is_empty(const struct hf_nodeset *set);
 bool hf_nodeset_is_equal(const struct hf_nodeset *a, const struct hf_nodeset *b);
 
-/* The smallest member >= from, or -1: for (int n = hf_nodeset_next(&s, 0); n >= 0; n = hf_nodeset_next(&s, n + 1)) */
+/* The smallest member >= from, or -1: for (int n = hf_nodeset_next(&s, 0); n >= 0; n = hf_nodeset_next(&s, n
+ * + 1)) */
 int hf_nodeset_next(const struct hf_nodeset *set, unsigned from);
 
 /* a and b, into out (which may be either). */

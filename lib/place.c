@@ -52,8 +52,7 @@ static void list_mounts(const struct hf_machine *machine, struct hf_err *err)
 	char size[HF_SIZE_TEXT];
 
 	for (size_t i = 0; i < machine->mounts.count; i++)
-		hf_err_hint(err, "hugetlbfs is mounted on %s with %s pages",
-			    machine->mounts.mounts[i].target,
+		hf_err_hint(err, "hugetlbfs is mounted on %s with %s pages", machine->mounts.mounts[i].target,
 			    hf_size_exact(machine->mounts.mounts[i].page_size, size));
 	if (!machine->mounts.count)
 		hf_err_hint(err, "no hugetlbfs is mounted; a bare name lets hugefill mount one");
@@ -92,8 +91,8 @@ static int plan_mount(const struct hf_machine *machine, struct hf_place *place, 
 	place->inodes_left = HF_MOUNTS_NONE;
 	if (!type)
 		return 0;
-	hf_err_set(err, EBUSY, place->mount, "a %s is mounted there already, and nothing is mounted on top of it",
-		   type);
+	hf_err_set(err, EBUSY, place->mount,
+		   "a %s is mounted there already, and nothing is mounted on top of it", type);
 	hf_err_hint(err, "unmount it, or name a path on a hugetlbfs mount of the page size wanted");
 	return -EBUSY;
 }
@@ -151,7 +150,8 @@ static int find_path(const struct hf_machine *machine, const char *path, struct 
 		return not_on_hugetlbfs(machine, place, err);
 	}
 	if (mount->read_only)
-		return hf_err_sys(err, EROFS, place->path, "the hugetlbfs on %s is mounted read-only", mount->target);
+		return hf_err_sys(err, EROFS, place->path, "the hugetlbfs on %s is mounted read-only",
+				  mount->target);
 	place->page_size = mount->page_size;
 	place->mount_limit = mount->size_limit;
 	place->inodes_left = mount->nr_inodes;

@@ -19,22 +19,22 @@
 #include "machine.h"
 
 struct hf_place {
-	char *path;	    /* of the file, as messages show it */
-	char *dir;	    /* its directory */
-	const char *name;   /* its last component, inside path */
-	char *mount;	    /* mount point */
-	uint64_t page_size; /* bytes */
-	bool to_mount;	    /* nothing is mounted on `mount` yet */
-	dev_t dev;	    /* of the directory, when mounted and live */
-	uint64_t mount_limit;	/* bytes of the mount's size=, or HF_MOUNTS_NONE */
-	uint64_t mount_left;	/* bytes of it that are neither used nor reserved; only with a limit */
-	uint64_t inodes_left;	/* or HF_MOUNTS_NONE */
+	char *path;           /* of the file, as messages show it */
+	char *dir;            /* its directory */
+	const char *name;     /* its last component, inside path */
+	char *mount;          /* mount point */
+	uint64_t page_size;   /* bytes */
+	bool to_mount;        /* nothing is mounted on `mount` yet */
+	dev_t dev;            /* of the directory, when mounted and live */
+	uint64_t mount_limit; /* bytes of the mount's size=, or HF_MOUNTS_NONE */
+	uint64_t mount_left;  /* bytes of it that are neither used nor reserved; only with a limit */
+	uint64_t inodes_left; /* or HF_MOUNTS_NONE */
 
-	bool exists;	    /* a regular file, not a symbolic link */
+	bool exists; /* a regular file, not a symbolic link */
 	ino_t ino;
-	uint64_t size;	    /* bytes */
-	uint64_t filled;    /* pages that are allocated */
-	uint64_t pages;	    /* pages that `size` covers */
+	uint64_t size;          /* bytes */
+	uint64_t filled;        /* pages that are allocated */
+	uint64_t pages;         /* pages that `size` covers */
 	unsigned char *present; /* [pages / 8 + 1] a bit per page, when exists with holes; else NULL:
 				 * all present, or none */
 };
@@ -45,17 +45,15 @@ struct hf_place {
  * are), a default place that carries something else, a symbolic link, directory or special file in
  * the file's place. with_holes: also find out which pages are missing (needs write permission).
  */
-int hf_place_find(const struct hf_machine *machine, const char *name, uint64_t page_size,
-		  bool with_holes, struct hf_place *place, struct hf_err *err)
-	_must_check _nonnull(1, 2, 5, 6);
+int hf_place_find(const struct hf_machine *machine, const char *name, uint64_t page_size, bool with_holes,
+		  struct hf_place *place, struct hf_err *err) _must_check _nonnull(1, 2, 5, 6);
 void hf_place_free(struct hf_place *place);
 
 static inline bool hf_place_has(const struct hf_place *place, uint64_t page)
 {
 	if (page >= place->pages)
 		return false;
-	return !place->present ? place->filled == place->pages :
-				 place->present[page / 8] >> (page % 8) & 1;
+	return !place->present ? place->filled == place->pages : place->present[page / 8] >> (page % 8) & 1;
 }
 
 /* "/dev/hugepages" for the default size where free, "/dev/hugepages1G" and so on otherwise: malloc'd. */

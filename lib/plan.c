@@ -8,7 +8,8 @@
 
 #define LEAST_WORK (64ULL << 20) /* bytes a worker must have to be worth starting */
 
-struct hf_finding *hf_plan_find(struct hf_plan *plan, const char *id, bool fatal, int node, const char *object)
+struct hf_finding *hf_plan_find(struct hf_plan *plan, const char *id, bool fatal, int node,
+				const char *object)
 {
 	struct hf_finding *all = reallocarray(plan->findings, plan->nfindings + 1, sizeof(*all)), *f;
 
@@ -22,7 +23,8 @@ struct hf_finding *hf_plan_find(struct hf_plan *plan, const char *id, bool fatal
 }
 
 /* The part's pages spread over its nodes, added to the shares. */
-static int add_part(struct hf_plan *plan, struct hf_target *t, const struct hf_spec_part *part, struct hf_err *err)
+static int add_part(struct hf_plan *plan, struct hf_target *t, const struct hf_spec_part *part,
+		    struct hf_err *err)
 {
 	const struct hf_topology *topo = &plan->machine->topo;
 	const struct hf_pool *pool = hf_plan_pool_of(plan, t);
@@ -39,15 +41,18 @@ static int add_part(struct hf_plan *plan, struct hf_target *t, const struct hf_s
 			  hf_plan_spec_of(plan, t)->text, &pages, err);
 	if (r < 0)
 		return r;
-	for (int id = hf_nodeset_next(&part->nodes, 0); id >= 0; id = hf_nodeset_next(&part->nodes, (unsigned)id + 1)) {
+	for (int id = hf_nodeset_next(&part->nodes, 0); id >= 0;
+	     id = hf_nodeset_next(&part->nodes, (unsigned)id + 1)) {
 		int node = hf_topology_index(topo, (unsigned)id);
 
 		each = pages / count + (i++ < pages % count);
 		if (part->amount.relative)
 			each += pool->nodes[node].nr;
 		t->shares[t->nshares++] = (struct hf_share){ (size_t)node, each };
-		if (__builtin_add_overflow(t->pages, each, &t->pages) || t->pages > INT64_MAX / pool->page_size)
-			return hf_err_usage(err, hf_plan_spec_of(plan, t)->text, "its amounts add up to more than 2^63-1 bytes");
+		if (__builtin_add_overflow(t->pages, each, &t->pages) ||
+		    t->pages > INT64_MAX / pool->page_size)
+			return hf_err_usage(err, hf_plan_spec_of(plan, t)->text,
+					    "its amounts add up to more than 2^63-1 bytes");
 	}
 	return 0;
 }
@@ -115,7 +120,8 @@ static int plan_target(struct hf_plan *plan, size_t index, struct hf_err *err)
 {
 	const struct hf_spec *spec = &plan->request->specs->specs[index];
 	struct hf_target *t = &plan->targets[index];
-	uint64_t page_size = spec->kind == HF_SPEC_POOL ? spec->page_size : plan->request->places[index].page_size;
+	uint64_t page_size =
+		spec->kind == HF_SPEC_POOL ? spec->page_size : plan->request->places[index].page_size;
 	const struct hf_pool *pool = hf_pools_find(&plan->machine->pools, page_size);
 	int r;
 
@@ -300,6 +306,7 @@ uint64_t hf_plan_fill_bytes(const struct hf_plan *plan)
 
 	for (size_t i = 0; i < plan->ntargets; i++)
 		if (hf_target_is_filled(&plan->targets[i]))
-			bytes += plan->targets[i].missing * hf_plan_pool_of(plan, &plan->targets[i])->page_size;
+			bytes += plan->targets[i].missing *
+				 hf_plan_pool_of(plan, &plan->targets[i])->page_size;
 	return bytes;
 }

@@ -18,10 +18,10 @@ enum hf_method { HF_METHOD_AUTO, HF_METHOD_POPULATE, HF_METHOD_TOUCH, HF_METHOD_
 struct hf_request {
 	const struct hf_spec_list *specs;
 	const struct hf_place *places; /* [specs->count]; zeroed for pools */
-	uint64_t threads;	       /* 0: as many as serve */
-	uint64_t headroom;	       /* bytes that pool growth must leave available */
-	bool block;		       /* --layout=block */
-	bool available;		       /* pool amounts count free less reserved pages */
+	uint64_t threads;              /* 0: as many as serve */
+	uint64_t headroom;             /* bytes that pool growth must leave available */
+	bool block;                    /* --layout=block */
+	bool available;                /* pool amounts count free less reserved pages */
 	bool no_grow, no_mount, resize, best_effort, drop_caches;
 	bool mode_given;
 	mode_t mode;
@@ -31,13 +31,13 @@ struct hf_request {
 };
 
 enum hf_action {
-	HF_ACTION_POOL,	  /* a pool spec */
-	HF_ACTION_KEEP,	  /* the file is there, of this size and full */
+	HF_ACTION_POOL, /* a pool spec */
+	HF_ACTION_KEEP, /* the file is there, of this size and full */
 	HF_ACTION_CREATE,
-	HF_ACTION_FILL,	  /* there, with holes */
+	HF_ACTION_FILL,   /* there, with holes */
 	HF_ACTION_EXTEND, /* there, smaller; --resize */
-	HF_ACTION_CUT,	  /* there, larger; --resize */
-	HF_ACTION_SKIP,	  /* --best-effort: nothing could be had for it */
+	HF_ACTION_CUT,    /* there, larger; --resize */
+	HF_ACTION_SKIP,   /* --best-effort: nothing could be had for it */
 };
 
 struct hf_target {
@@ -47,25 +47,25 @@ struct hf_target {
 	bool strict; /* no node may make up for another */
 	bool uneven; /* amounts per node were written: always laid out in blocks */
 	size_t nshares;
-	struct hf_share *asked;	 /* as asked for, by node; pools: the node's total wanted */
+	struct hf_share *asked;  /* as asked for, by node; pools: the node's total wanted */
 	struct hf_share *shares; /* the same, as it is to be done: other nodes make up, or less is had */
-	uint64_t pages;	  /* sum of shares; files: their whole length */
-	uint64_t missing; /* files: pages to fill */
+	uint64_t pages;          /* sum of shares; files: their whole length */
+	uint64_t missing;        /* files: pages to fill */
 	struct hf_layout layout; /* files that are filled */
-	uint64_t *missing_on;	 /* [nnodes] files that are filled: pages to fill, by node */
+	uint64_t *missing_on;    /* [nnodes] files that are filled: pages to fill, by node */
 };
 
 struct hf_plan_pool {
-	bool used;	     /* some target is about this pool */
-	bool grows;	     /* some node's persistent count is to rise */
-	uint64_t grow;	     /* new pages, all nodes */
-	uint64_t total;	     /* nr that all nodes together must reach */
-	uint64_t take;	     /* free pages that this call's files take */
-	uint64_t *want;	     /* [nnodes] nr to aim at */
-	uint64_t *must;	     /* [nnodes] nr below which a strict placement fails */
-	uint64_t grow_ns;    /* how long the growth took, once it was done */
-	uint64_t *write;     /* [nnodes] persistent count to bring the node to; 0: leave it */
-	uint64_t *take_on;   /* [nnodes] of take: strictly placed on this node */
+	bool used;         /* some target is about this pool */
+	bool grows;        /* some node's persistent count is to rise */
+	uint64_t grow;     /* new pages, all nodes */
+	uint64_t total;    /* nr that all nodes together must reach */
+	uint64_t take;     /* free pages that this call's files take */
+	uint64_t *want;    /* [nnodes] nr to aim at */
+	uint64_t *must;    /* [nnodes] nr below which a strict placement fails */
+	uint64_t grow_ns;  /* how long the growth took, once it was done */
+	uint64_t *write;   /* [nnodes] persistent count to bring the node to; 0: leave it */
+	uint64_t *take_on; /* [nnodes] of take: strictly placed on this node */
 };
 
 struct hf_plan_mount {
@@ -75,9 +75,9 @@ struct hf_plan_mount {
 
 /* Something that the plan found out about its chances. */
 struct hf_finding {
-	const char *id;	 /* "headroom", "no-grow": stable, for programs */
-	bool fatal;	 /* the allocation would not succeed */
-	int node;	 /* id, or -1 */
+	const char *id;       /* "headroom", "no-grow": stable, for programs */
+	bool fatal;           /* the allocation would not succeed */
+	int node;             /* id, or -1 */
 	uint64_t wanted, got; /* bytes; both 0: no numbers apply */
 	char object[HF_ERR_OBJECT];
 	char text[384];
@@ -92,9 +92,9 @@ struct hf_plan {
 	struct hf_plan_pool *pools; /* [machine->pools.count] */
 	size_t nmounts;
 	struct hf_plan_mount *mounts;
-	uint64_t *threads;	    /* [nnodes] workers whose first node this is */
-	uint64_t nthreads;	    /* in all; 0: nothing is filled */
-	bool grown;		    /* the pools have grown: their counts are no longer expected, but true */
+	uint64_t *threads; /* [nnodes] workers whose first node this is */
+	uint64_t nthreads; /* in all; 0: nothing is filled */
+	bool grown;        /* the pools have grown: their counts are no longer expected, but true */
 	size_t nfindings;
 	struct hf_finding *findings;
 };
@@ -121,6 +121,7 @@ bool hf_plan_is_fatal(const struct hf_plan *plan);
 uint64_t hf_plan_fill_bytes(const struct hf_plan *plan);
 
 /* Appends a finding and returns it for the caller to word; NULL when memory is out. */
-struct hf_finding *hf_plan_find(struct hf_plan *plan, const char *id, bool fatal, int node, const char *object);
+struct hf_finding *hf_plan_find(struct hf_plan *plan, const char *id, bool fatal, int node,
+				const char *object);
 
 #endif

@@ -42,7 +42,8 @@ static int headroom(struct hf_plan *plan)
 	for (size_t i = 0; i < plan->machine->pools.count; i++)
 		if (__builtin_add_overflow(grow, plan->pools[i].grow * plan->machine->page_sizes[i], &grow))
 			grow = UINT64_MAX;
-	left = topo->mem_available > plan->request->headroom ? topo->mem_available - plan->request->headroom : 0;
+	left = topo->mem_available > plan->request->headroom ? topo->mem_available - plan->request->headroom
+							     : 0;
 	if (grow <= left)
 		return 0;
 	f = hf_plan_find(plan, "headroom", !plan->request->best_effort, -1, "memory");
@@ -50,7 +51,8 @@ static int headroom(struct hf_plan *plan)
 		return -1;
 	f->wanted = grow;
 	f->got = left;
-	snprintf(f->text, sizeof(f->text), "the pools would grow by %s, but only %s is available and %s of it must stay so",
+	snprintf(f->text, sizeof(f->text),
+		 "the pools would grow by %s, but only %s is available and %s of it must stay so",
 		 hf_size_human(grow, want), hf_size_human(topo->mem_available, have),
 		 hf_size_human(plan->request->headroom, keep));
 	snprintf(f->hint, sizeof(f->hint), "ask for at most %s more, or allow less room with --headroom",
@@ -67,8 +69,10 @@ static int refused_mounts(struct hf_plan *plan)
 		if (!f)
 			return -1;
 		hf_size_exact(plan->mounts[i].page_size, size);
-		snprintf(f->text, sizeof(f->text), "no hugetlbfs with %s pages is mounted, and --no-mount forbids to mount one", size);
-		snprintf(f->hint, sizeof(f->hint), "mount -t hugetlbfs -o pagesize=%s,nosuid,nodev hugetlbfs %s", size,
+		snprintf(f->text, sizeof(f->text),
+			 "no hugetlbfs with %s pages is mounted, and --no-mount forbids to mount one", size);
+		snprintf(f->hint, sizeof(f->hint),
+			 "mount -t hugetlbfs -o pagesize=%s,nosuid,nodev hugetlbfs %s", size,
 			 plan->mounts[i].target);
 	}
 	return 0;
@@ -110,7 +114,8 @@ static int outside_cpuset(struct hf_plan *plan, const struct hf_target *t)
 			return -1;
 		snprintf(f->text, sizeof(f->text), "node %u is outside of what this process may use (%s)", id,
 			 hf_nodeset_format(&topo->mems_allowed, ',', nodes, sizeof(nodes)));
-		snprintf(f->hint, sizeof(f->hint), "widen cpuset.mems of this process, or name one of its nodes");
+		snprintf(f->hint, sizeof(f->hint),
+			 "widen cpuset.mems of this process, or name one of its nodes");
 	}
 	return 0;
 }
@@ -164,14 +169,16 @@ static int mount_limits(struct hf_plan *plan, size_t index)
 		f = hf_plan_find(plan, "mount-inodes", true, -1, d.mount);
 		if (!f)
 			return -1;
-		snprintf(f->text, sizeof(f->text), "the mount's nr_inodes= limit leaves %llu files, but %llu are needed",
+		snprintf(f->text, sizeof(f->text),
+			 "the mount's nr_inodes= limit leaves %llu files, but %llu are needed",
 			 (unsigned long long)d.place->inodes_left, (unsigned long long)d.inodes);
 		snprintf(f->hint, sizeof(f->hint), "remove files there, or mount with a larger nr_inodes=");
 	}
 	return 0;
 }
 
-static int cgroup_limit(struct hf_plan *plan, size_t pool, const char *id, const struct hf_cgroup_limit *limit)
+static int cgroup_limit(struct hf_plan *plan, size_t pool, const char *id,
+			const struct hf_cgroup_limit *limit)
 {
 	uint64_t page_size = plan->machine->page_sizes[pool], need = plan->pools[pool].take * page_size;
 	struct hf_finding *f;
@@ -185,9 +192,10 @@ static int cgroup_limit(struct hf_plan *plan, size_t pool, const char *id, const
 		return -1;
 	f->wanted = need;
 	f->got = hf_cgroup_left(limit);
-	snprintf(f->text, sizeof(f->text), "the cgroup's limit leaves %s, but %s is needed (%s)", hf_size_exact(f->got, have),
-		 hf_size_exact(need, want), limit->path);
-	snprintf(f->hint, sizeof(f->hint), "raise the limit in %s, or run hugefill in another cgroup", limit->path);
+	snprintf(f->text, sizeof(f->text), "the cgroup's limit leaves %s, but %s is needed (%s)",
+		 hf_size_exact(f->got, have), hf_size_exact(need, want), limit->path);
+	snprintf(f->hint, sizeof(f->hint), "raise the limit in %s, or run hugefill in another cgroup",
+		 limit->path);
 	return 0;
 }
 

@@ -8,7 +8,7 @@ struct budget {
 	struct hf_plan *plan;
 	size_t pool;
 	uint64_t *left_on; /* [nnodes] free pages */
-	uint64_t left;	   /* pages in all that may be charged to this process; UINT64_MAX: no limit */
+	uint64_t left;     /* pages in all that may be charged to this process; UINT64_MAX: no limit */
 };
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -46,7 +46,8 @@ static uint64_t to_be_had(const struct budget *b, const struct hf_target *t)
 	for (size_t n = 0; n < pool->nnodes; n++)
 		sum += b->left_on[n];
 	most = smaller(sum > pool->reserved ? sum - pool->reserved : 0, b->left);
-	return place->mount_limit == HF_MOUNTS_NONE ? most : smaller(most, place->mount_left / place->page_size);
+	return place->mount_limit == HF_MOUNTS_NONE ? most
+						    : smaller(most, place->mount_left / place->page_size);
 }
 
 /* --best-effort: less, or nothing. */
@@ -62,7 +63,8 @@ static int cut(struct budget *b, struct hf_target *t)
 	for (size_t i = 0; i < t->nshares; i++) {
 		uint64_t *pages = &t->shares[i].pages;
 
-		*pages = smaller(*pages, t->strict ? smaller(b->left_on[t->shares[i].node], most - sum) : most - sum);
+		*pages = smaller(*pages,
+				 t->strict ? smaller(b->left_on[t->shares[i].node], most - sum) : most - sum);
 		sum += *pages;
 	}
 	if (!sum)
@@ -132,8 +134,9 @@ int hf_plan_fit(struct hf_plan *plan, struct hf_err *err)
 	if (!left_on)
 		return hf_err_nomem(err);
 	for (size_t pool = 0; pool < plan->machine->pools.count; pool++) {
-		struct budget b = { .plan = plan, .pool = pool, .left_on = left_on,
-				    .left = limit_of_cgroup(plan, pool) };
+		struct budget b = {
+			.plan = plan, .pool = pool, .left_on = left_on, .left = limit_of_cgroup(plan, pool)
+		};
 		int r;
 
 		for (size_t n = 0; n < nnodes; n++)

@@ -8,13 +8,13 @@ struct math {
 	const struct hf_plan *plan;
 	const struct hf_pool *pool;
 	struct hf_plan_pool *out;
-	uint64_t total_wanted;	/* nr that pool specs without @ want in all */
-	uint64_t loose;		/* free pages wanted anywhere: files, and --available, without @ */
-	uint64_t *loose_on;	/* where they would best lie */
-	uint64_t *strict_on;	/* free pages wanted on the node itself */
-	uint64_t *limit;	/* 0 for nodes without memory */
-	uint64_t *prefer;	/* nr that +AMOUNT without @ would like the node to have */
-	uint64_t *given, *lack;	/* want_loose's */
+	uint64_t total_wanted;  /* nr that pool specs without @ want in all */
+	uint64_t loose;         /* free pages wanted anywhere: files, and --available, without @ */
+	uint64_t *loose_on;     /* where they would best lie */
+	uint64_t *strict_on;    /* free pages wanted on the node itself */
+	uint64_t *limit;        /* 0 for nodes without memory */
+	uint64_t *prefer;       /* nr that +AMOUNT without @ would like the node to have */
+	uint64_t *given, *lack; /* want_loose's */
 };
 
 static uint64_t larger(uint64_t a, uint64_t b)

@@ -174,7 +174,8 @@ static int mark_default(const struct hf_sysroot *root, struct hf_pools *pools, s
 	if (rc == -EBADMSG) {
 		_cleanup_free_ char *path = hf_sysroot_path(root, "proc/meminfo");
 
-		return hf_err_set(err, EBADMSG, path, "has no valid line \"Hugepagesize:\" with a number of kB");
+		return hf_err_set(err, EBADMSG, path,
+				  "has no valid line \"Hugepagesize:\" with a number of kB");
 	}
 	pool = hf_pools_find(pools, size);
 	if (pool)
@@ -265,8 +266,10 @@ static int explain(const struct hf_sysroot *root, int rc, const char *tree, stru
 		hf_err_hint(err, "this file belongs to root: run as root; root of a container or of a user "
 				 "namespace without the host's rights (CAP_SYS_ADMIN) is not enough");
 	if (rc == -EROFS)
-		hf_err_hint(err, "%s is mounted read-only, as in most containers: run on the host, in a "
-				 "privileged container, or \"mount -o remount,rw %s\"", tree, tree);
+		hf_err_hint(err,
+			    "%s is mounted read-only, as in most containers: run on the host, in a "
+			    "privileged container, or \"mount -o remount,rw %s\"",
+			    tree, tree);
 	return rc;
 }
 
@@ -277,8 +280,10 @@ static int explain_gigantic(int rc, const struct hf_pool *pool, struct hf_err *e
 	/* set_max_huge_pages() and the overcommit file refuse sizes beyond the buddy allocator's with
 	 * EINVAL where the kernel cannot allocate them while it runs. */
 	if (rc == -EINVAL)
-		hf_err_hint(err, "this kernel cannot do that with %s pages while it runs; at boot: "
-				 "hugepagesz=%s hugepages=COUNT", hf_size_exact(pool->page_size, size), size);
+		hf_err_hint(err,
+			    "this kernel cannot do that with %s pages while it runs; at boot: "
+			    "hugepagesz=%s hugepages=COUNT",
+			    hf_size_exact(pool->page_size, size), size);
 	return rc;
 }
 
@@ -322,7 +327,8 @@ int hf_pool_compact(const struct hf_sysroot *root, const struct hf_topology *top
 		rc = hf_sysroot_write(root, "1", err, "proc/sys/vm/compact_memory");
 		return explain(root, rc, "/proc/sys", err);
 	}
-	rc = hf_sysroot_write(root, "1", err, "sys/devices/system/node/node%u/compact", topo->nodes[index].id);
+	rc = hf_sysroot_write(root, "1", err, "sys/devices/system/node/node%u/compact",
+			      topo->nodes[index].id);
 	return explain(root, rc, "/sys", err);
 }
 

@@ -14,7 +14,7 @@
 #include "topology.h"
 
 struct hf_pool_node {
-	uint64_t nr;	  /* persistent + surplus */
+	uint64_t nr; /* persistent + surplus */
 	uint64_t free;
 	uint64_t surplus;
 };
@@ -22,20 +22,20 @@ struct hf_pool_node {
 struct hf_pool {
 	uint64_t page_size; /* bytes */
 	bool is_default;
-	bool has_nodes;	    /* per-node files exist; else nodes[0] mirrors the machine's counts */
+	bool has_nodes; /* per-node files exist; else nodes[0] mirrors the machine's counts */
 	uint64_t nr, free, reserved, surplus, overcommit; /* the machine's */
 	size_t nnodes;
 	struct hf_pool_node *nodes; /* [topology nnodes]; nodes without memory are zero */
 };
 
 struct hf_pools {
-	size_t count; /* 0: a kernel without huge pages */
+	size_t count;          /* 0: a kernel without huge pages */
 	struct hf_pool *pools; /* ascending by page size */
 };
 
 /* All sizes; the default one is found by proc/meminfo's Hugepagesize. */
-int hf_pools_read(const struct hf_sysroot *root, const struct hf_topology *topo,
-		  struct hf_pools *pools, struct hf_err *err) _must_check _nonnull(1, 2, 3, 4);
+int hf_pools_read(const struct hf_sysroot *root, const struct hf_topology *topo, struct hf_pools *pools,
+		  struct hf_err *err) _must_check _nonnull(1, 2, 3, 4);
 void hf_pools_free(struct hf_pools *pools);
 
 /* NULL where the kernel has no such size. */
@@ -43,8 +43,8 @@ struct hf_pool *hf_pools_find(const struct hf_pools *pools, uint64_t page_size);
 struct hf_pool *hf_pools_default(const struct hf_pools *pools);
 
 /* Reads one pool's counts again, into the same struct. */
-int hf_pool_refresh(const struct hf_sysroot *root, const struct hf_topology *topo,
-		    struct hf_pool *pool, struct hf_err *err) _must_check _nonnull(1, 2, 3, 4);
+int hf_pool_refresh(const struct hf_sysroot *root, const struct hf_topology *topo, struct hf_pool *pool,
+		    struct hf_err *err) _must_check _nonnull(1, 2, 3, 4);
 
 /* nr - surplus, and never below 0 when the kernel was read between two updates. */
 uint64_t hf_pool_persistent(const struct hf_pool *pool);
@@ -59,8 +59,7 @@ uint64_t hf_pool_available(const struct hf_pool *pool);
  * the write. EINTR: a signal came before it.
  */
 int hf_pool_write(const struct hf_sysroot *root, const struct hf_topology *topo, struct hf_pool *pool,
-		  size_t index, uint64_t persistent, struct hf_err *err)
-	_must_check _nonnull(1, 2, 3, 6);
+		  size_t index, uint64_t persistent, struct hf_err *err) _must_check _nonnull(1, 2, 3, 6);
 
 /* The machine's nr_overcommit_hugepages; 1 GiB pages refuse it on kernels before 7 (EINVAL). */
 int hf_pool_write_overcommit(const struct hf_sysroot *root, struct hf_pool *pool, uint64_t pages,

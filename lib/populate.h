@@ -37,8 +37,8 @@ void hf_populate_guard(struct populate_guard *guard);
  * Contents that are there stay. Returns 0 or -errno: EFAULT (populate), ENOSPC (fallocate), EFAULT
  * too for a SIGBUS; EHWPOISON.
  */
-int hf_populate(enum hf_method method, int fd, char *map, uint64_t offset, uint64_t bytes, uint64_t page_size)
-	_must_check;
+int hf_populate(enum hf_method method, int fd, char *map, uint64_t offset, uint64_t bytes,
+		uint64_t page_size) _must_check;
 
 /* Pages that are in the page cache into this process's page tables. */
 int hf_populate_map(char *map, uint64_t offset, uint64_t bytes, uint64_t page_size) _must_check;

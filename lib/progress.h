@@ -13,14 +13,14 @@
 enum hf_progress_mode { HF_PROGRESS_AUTO, HF_PROGRESS_ALWAYS, HF_PROGRESS_NEVER };
 
 struct hf_progress {
-	FILE *out;	   /* NULL: silent */
-	bool terminal;	   /* rewrite the line */
-	bool always;	   /* HF_PROGRESS_ALWAYS */
+	FILE *out;         /* NULL: silent */
+	bool terminal;     /* rewrite the line */
+	bool always;       /* HF_PROGRESS_ALWAYS */
 	const char *label; /* "hugefill alloc" */
 	const char *phase; /* "fill"; borrowed */
-	uint64_t total;	   /* bytes; 0: not known */
+	uint64_t total;    /* bytes; 0: not known */
 	uint64_t start_ns, shown_ns;
-	bool dirty;	   /* a line stands on the terminal */
+	bool dirty; /* a line stands on the terminal */
 };
 
 /*
@@ -37,7 +37,7 @@ void hf_progress_end(struct hf_progress *p, uint64_t done_bytes, uint64_t now_ns
 /* "fill  1.5G of 4G  37%  7.9G/s  ETA 0:01" into buf. Pure. Rate and ETA are left out while nothing
  * is known of them, the ETA also when all is done, total and percent where total is 0. Percent is
  * rounded down, ETA up; it is m:ss or h:mm:ss. */
-char *hf_progress_line(const char *phase, uint64_t done, uint64_t total, uint64_t elapsed_ns,
-		       char *buf, size_t size);
+char *hf_progress_line(const char *phase, uint64_t done, uint64_t total, uint64_t elapsed_ns, char *buf,
+		       size_t size);
 
 #endif

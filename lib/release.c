@@ -9,7 +9,8 @@
 #include "lock.h"
 #include "release_parts.h"
 
-static struct hf_release_step *add_step(struct hf_release *r, enum hf_release_action action, struct hf_err *err)
+static struct hf_release_step *add_step(struct hf_release *r, enum hf_release_action action,
+					struct hf_err *err)
 {
 	struct hf_release_step *steps = reallocarray(r->steps, r->nsteps + 1, sizeof(*steps)), *step;
 	size_t nnodes = r->machine->topo.nnodes;
@@ -30,17 +31,20 @@ static struct hf_release_step *add_step(struct hf_release *r, enum hf_release_ac
 	return NULL;
 }
 
-static int check_range(const struct hf_release_request *request, const struct hf_place *place, struct hf_err *err)
+static int check_range(const struct hf_release_request *request, const struct hf_place *place,
+		       struct hf_err *err)
 {
 	uint64_t size = place->page_size, offset = request->punch_offset, length = request->punch_length;
 	char page[HF_SIZE_TEXT];
 
 	if (offset % size || length % size || !length)
-		return hf_err_usage(err, "--punch", "offset and length must be multiples of the page size of %s, %s",
+		return hf_err_usage(err, "--punch",
+				    "offset and length must be multiples of the page size of %s, %s",
 				    place->path, hf_size_exact(size, page));
 	if (offset > place->size || length > place->size - offset)
-		return hf_err_usage(err, "--punch", "the range ends beyond the end of %s, which has %llu bytes",
-				    place->path, (unsigned long long)place->size);
+		return hf_err_usage(err, "--punch",
+				    "the range ends beyond the end of %s, which has %llu bytes", place->path,
+				    (unsigned long long)place->size);
 	return 0;
 }
 
@@ -78,13 +82,16 @@ static int add_part(struct hf_release *r, struct hf_release_step *step, const st
 	const struct hf_topology *topo = &r->machine->topo;
 	size_t count = hf_nodeset_count(&part->nodes), i = 0;
 	uint64_t pages;
-	int rc = hf_size_pages(&part->amount, spec->page_size, hf_topology_memory(topo, &part->nodes), spec->text, &pages, err);
+	int rc = hf_size_pages(&part->amount, spec->page_size, hf_topology_memory(topo, &part->nodes),
+			       spec->text, &pages, err);
 
 	if (rc < 0)
 		return rc;
 	if (part->amount.relative)
-		return hf_err_usage(err, spec->text, "+ has no meaning when pages are given back; write the amount alone");
-	for (int id = hf_nodeset_next(&part->nodes, 0); id >= 0; id = hf_nodeset_next(&part->nodes, (unsigned)id + 1))
+		return hf_err_usage(err, spec->text,
+				    "+ has no meaning when pages are given back; write the amount alone");
+	for (int id = hf_nodeset_next(&part->nodes, 0); id >= 0;
+	     id = hf_nodeset_next(&part->nodes, (unsigned)id + 1))
 		step->wanted[hf_topology_index(topo, (unsigned)id)] += pages / count + (i++ < pages % count);
 	step->strict = part->placed;
 	return 0;
@@ -139,7 +146,8 @@ static uint64_t on_node(const struct hf_release *r, size_t pool, size_t node, bo
 {
 	const struct hf_pool *p = &r->machine->pools.pools[pool];
 
-	return smaller(p->nodes[node].free + (planned ? brought(r, pool, node) : 0), hf_pool_node_persistent(p, node));
+	return smaller(p->nodes[node].free + (planned ? brought(r, pool, node) : 0),
+		       hf_pool_node_persistent(p, node));
 }
 
 static int too_much(const struct hf_release *r, const struct hf_release_step *step, int node, uint64_t wanted,
@@ -151,8 +159,10 @@ static int too_much(const struct hf_release *r, const struct hf_release_step *st
 	if (node >= 0)
 		snprintf(where, sizeof(where), " on node %u", r->machine->topo.nodes[node].id);
 	hf_size_exact(pool->page_size, size);
-	hf_err_set(err, EBUSY, size, "%s were to be given back%s, but only %s are neither used, reserved nor surplus",
-		   hf_size_exact(wanted * pool->page_size, want), where, hf_size_exact(have * pool->page_size, can));
+	hf_err_set(err, EBUSY, size,
+		   "%s were to be given back%s, but only %s are neither used, reserved nor surplus",
+		   hf_size_exact(wanted * pool->page_size, want), where,
+		   hf_size_exact(have * pool->page_size, can));
 	hf_err_hint(err, "hugefill free %s gives back all that can be had", size);
 	return -EBUSY;
 }
@@ -181,7 +191,8 @@ static int check_pool(const struct hf_release *r, const struct hf_release_step *
  * How much to take of each node: as written; what nodes lack there, others make up unless strict.
  * planned: the files of the same call are still to bring their pages.
  */
-static void share_out(const struct hf_release *r, const struct hf_release_step *step, bool planned, uint64_t *take)
+static void share_out(const struct hf_release *r, const struct hf_release_step *step, bool planned,
+		      uint64_t *take)
 {
 	const struct hf_pool *pool = &r->machine->pools.pools[step->pool];
 	uint64_t lacking = 0, left = hf_pool_available(pool);
@@ -259,7 +270,8 @@ static int plan_umounts(struct hf_release *r, struct hf_err *err)
 {
 	for (size_t i = 0; i < r->nplaces; i++) {
 		const struct hf_place *place = &r->places[i];
-		const struct hf_pool *pool = place->path ? hf_pools_find(&r->machine->pools, place->page_size) : NULL;
+		const struct hf_pool *pool =
+			place->path ? hf_pools_find(&r->machine->pools, place->page_size) : NULL;
 
 		if (pool && !place->to_mount &&
 		    add_umount(r, place->mount, (size_t)(pool - r->machine->pools.pools), err) < 0)
@@ -322,7 +334,8 @@ static int shrink(struct hf_release *r, struct hf_release_step *step, struct hf_
 		r->changed = r->changed || step->freed[n];
 	}
 	if (rc == 0 && !step->everything && sum(step->freed, pool->nnodes) < sum(step->wanted, pool->nnodes))
-		return too_much(r, step, -1, sum(step->wanted, pool->nnodes), sum(step->freed, pool->nnodes), err);
+		return too_much(r, step, -1, sum(step->wanted, pool->nnodes), sum(step->freed, pool->nnodes),
+				err);
 	return rc;
 }
 

@@ -23,23 +23,23 @@ enum hf_release_action {
 
 struct hf_release_step {
 	enum hf_release_action action;
-	size_t place; /* files: index into places */
-	size_t pool;  /* index in machine->pools */
-	uint64_t first, count;	 /* punch: pages of the file */
-	bool everything;	 /* shrink: all that is neither used nor reserved */
-	bool strict;		 /* shrink: no other node may make up */
-	uint64_t *wanted;	 /* [nnodes] pages to free */
-	uint64_t *freed;	 /* [nnodes] pages, measured */
-	char *mount;		 /* umount: the mount point */
-	bool done;		 /* umount: it was empty and is unmounted */
-	uint64_t ns;		 /* time it took */
+	size_t place;          /* files: index into places */
+	size_t pool;           /* index in machine->pools */
+	uint64_t first, count; /* punch: pages of the file */
+	bool everything;       /* shrink: all that is neither used nor reserved */
+	bool strict;           /* shrink: no other node may make up */
+	uint64_t *wanted;      /* [nnodes] pages to free */
+	uint64_t *freed;       /* [nnodes] pages, measured */
+	char *mount;           /* umount: the mount point */
+	bool done;             /* umount: it was empty and is unmounted */
+	uint64_t ns;           /* time it took */
 };
 
 struct hf_release_request {
 	const struct hf_spec_list *specs;
 	uint64_t page_size; /* for bare names */
 	bool shrink, umount, force, dry_run;
-	bool punch;	    /* one PATH; the rest are the range in bytes */
+	bool punch; /* one PATH; the rest are the range in bytes */
 	uint64_t punch_offset, punch_length;
 };
 

@@ -29,7 +29,8 @@ static void measure_holes(const struct hf_place *place, struct hf_release_step *
 {
 	if (step->action == HF_RELEASE_REMOVE)
 		step->wanted[0] = place->filled;
-	for (uint64_t page = step->first; step->action == HF_RELEASE_PUNCH && page < step->first + step->count; page++)
+	for (uint64_t page = step->first;
+	     step->action == HF_RELEASE_PUNCH && page < step->first + step->count; page++)
 		step->wanted[0] += hf_place_has(place, page);
 }
 
@@ -70,7 +71,9 @@ int hf_release_refuse_held(struct hf_release *r, const struct hf_place *place, s
 				    hf_err_escape(holders.holders[i].command, command, sizeof(command)),
 				    holders.holders[i].mapped ? "mapped" : "open");
 		}
-		hf_err_hint(err, "--force removes it all the same; its pages come back when the last of them ends");
+		hf_err_hint(
+			err,
+			"--force removes it all the same; its pages come back when the last of them ends");
 	}
 	hf_holders_free(&holders);
 	return rc;
@@ -106,7 +109,8 @@ static int remove_file(struct hf_release *r, struct hf_release_step *step, struc
 	if (unlinkat(dirfd, place->name, 0) < 0)
 		return hf_err_sys(err, errno, place->path, "cannot remove it");
 	r->changed = true;
-	if (r->request->force && hf_holders_find(&r->machine->root, place->dev, place->ino, &holders, err) < 0)
+	if (r->request->force &&
+	    hf_holders_find(&r->machine->root, place->dev, place->ino, &holders, err) < 0)
 		*err = (struct hf_err){ 0 };
 	take_over(step, r->machine->topo.nnodes, holders.count != 0 || st.st_nlink > 1);
 	hf_holders_free(&holders);

@@ -9,7 +9,8 @@
 int hf_release_measure(struct hf_release *r, struct hf_release_step *step, struct hf_err *err) _must_check;
 
 /* A file that somebody has open or mapped: EBUSY with the holders. */
-int hf_release_refuse_held(struct hf_release *r, const struct hf_place *place, struct hf_err *err) _must_check;
+int hf_release_refuse_held(struct hf_release *r, const struct hf_place *place,
+			   struct hf_err *err) _must_check;
 
 /* Removes or punches, and sets step->freed. */
 int hf_release_file(struct hf_release *r, struct hf_release_step *step, struct hf_err *err) _must_check;

@@ -20,10 +20,10 @@ enum hf_unit { HF_UNIT_BYTES, HF_UNIT_PAGES, HF_UNIT_PERCENT };
 
 struct hf_amount {
 	enum hf_unit unit;
-	bool relative;	   /* written with a leading + */
-	bool whole;	   /* value is exact; false: 1.3G and the like, value is rounded down */
-	uint64_t value;	   /* bytes, pages, or millionths of a percent */
-	char text[64];	   /* as written, cut if longer: for messages */
+	bool relative;  /* written with a leading + */
+	bool whole;     /* value is exact; false: 1.3G and the like, value is rounded down */
+	uint64_t value; /* bytes, pages, or millionths of a percent */
+	char text[64];  /* as written, cut if longer: for messages */
 };
 
 /*
@@ -31,12 +31,11 @@ struct hf_amount {
  * and "512M"), unknown unit (lists the units), a fraction of pages, over 100 %, more than six
  * decimals of a percent, over 2^63-1. The message's object is the offending text.
  */
-int hf_size_parse_amount(const char *text, size_t len, struct hf_amount *out, struct hf_err *err)
-	_must_check _nonnull(1, 3, 4);
+int hf_size_parse_amount(const char *text, size_t len, struct hf_amount *out, struct hf_err *err) _must_check
+	_nonnull(1, 3, 4);
 
 /* A plain size in whole bytes (page sizes, --headroom): as above, without p, % and +. */
-int hf_size_parse(const char *text, uint64_t *bytes, struct hf_err *err)
-	_must_check _nonnull(1, 2, 3);
+int hf_size_parse(const char *text, uint64_t *bytes, struct hf_err *err) _must_check _nonnull(1, 2, 3);
 
 /*
  * The amount in pages of page_size bytes. Percent is of memory bytes, rounded down to a page.
@@ -44,9 +43,8 @@ int hf_size_parse(const char *text, uint64_t *bytes, struct hf_err *err)
  * hf_size_exact writes them and in pages (one, where the lower is 0). object is the spec the amount
  * came from.
  */
-int hf_size_pages(const struct hf_amount *amount, uint64_t page_size, uint64_t memory,
-		  const char *object, uint64_t *pages, struct hf_err *err)
-	_must_check _nonnull(1, 5, 6);
+int hf_size_pages(const struct hf_amount *amount, uint64_t page_size, uint64_t memory, const char *object,
+		  uint64_t *pages, struct hf_err *err) _must_check _nonnull(1, 5, 6);
 
 #define HF_SIZE_TEXT 32
 

@@ -19,7 +19,7 @@ enum hf_spec_kind { HF_SPEC_POOL, HF_SPEC_FILE };
 
 struct hf_spec_part {
 	struct hf_amount amount;
-	bool placed;		 /* had @NODES: the placement is strict */
+	bool placed;             /* had @NODES: the placement is strict */
 	struct hf_nodeset nodes; /* meant: as written, or all with memory; never empty */
 };
 
@@ -27,8 +27,8 @@ struct hf_spec {
 	char *text; /* as written, for messages */
 	enum hf_spec_kind kind;
 	uint64_t page_size; /* pools: bytes; files: 0 */
-	char *name;	    /* files: path or bare name, raw bytes; pools: NULL */
-	size_t nparts;	    /* 0 only where rules->amount_optional allowed it */
+	char *name;         /* files: path or bare name, raw bytes; pools: NULL */
+	size_t nparts;      /* 0 only where rules->amount_optional allowed it */
 	struct hf_spec_part *parts;
 };
 
@@ -43,11 +43,11 @@ struct hf_spec_rules {
 	size_t npage_sizes;
 	uint64_t default_page_size; /* 0: the kernel has no huge pages */
 	const struct hf_nodeset *online;
-	const struct hf_nodeset *memory;  /* nodes that have memory */
-	const struct hf_nodeset *nodes;	  /* --nodes: strict, for specs without @; NULL: none given */
-	bool amount_optional;		  /* free: "2M" and "PATH" stand alone; a tail after '='
-					   * that is no amount then belongs to the path,
-					   * unless what is before it is a pool */
+	const struct hf_nodeset *memory; /* nodes that have memory */
+	const struct hf_nodeset *nodes;  /* --nodes: strict, for specs without @; NULL: none given */
+	bool amount_optional;            /* free: "2M" and "PATH" stand alone; a tail after '='
+					  * that is no amount then belongs to the path,
+					  * unless what is before it is a pool */
 };
 
 /*
@@ -77,8 +77,8 @@ int hf_spec_parse_nodes(const char *text, size_t len, const struct hf_spec_rules
  * over, blanks (and a CR) around a spec are not part of it. Usage errors carry "NAME:LINE" as the
  * object, and the offending piece in what. A NUL byte and a line over 64 KiB are errors. Appends.
  */
-int hf_spec_read(FILE *in, const char *name, const struct hf_spec_rules *rules,
-		 struct hf_spec_list *list, struct hf_err *err) _must_check _nonnull(1, 2, 3, 4, 5);
+int hf_spec_read(FILE *in, const char *name, const struct hf_spec_rules *rules, struct hf_spec_list *list,
+		 struct hf_err *err) _must_check _nonnull(1, 2, 3, 4, 5);
 
 void hf_spec_list_free(struct hf_spec_list *list);
 

@@ -73,8 +73,7 @@ static size_t most_owed(const struct weighted *w, size_t count, const uint64_t *
 	size_t best = count;
 
 	for (size_t i = 0; i < count; i++)
-		if (out[i] < w->weight[i] &&
-		    (best == count || owed(w, i, out[i]) > owed(w, best, out[best])))
+		if (out[i] < w->weight[i] && (best == count || owed(w, i, out[i]) > owed(w, best, out[best])))
 			best = i;
 	return best;
 }

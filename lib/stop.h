@@ -21,8 +21,7 @@ struct hf_stop {
 
 static inline bool hf_stop_requested(const struct hf_stop *stop)
 {
-	return !atomic_load(&stop->undoing) &&
-	       (atomic_load(&stop->signal) || atomic_load(&stop->deadline));
+	return !atomic_load(&stop->undoing) && (atomic_load(&stop->signal) || atomic_load(&stop->deadline));
 }
 
 #endif

@@ -18,7 +18,7 @@ struct place {
 };
 
 static void _printf(3, 0)
-place_init(struct place *place, const struct hf_sysroot *root, const char *fmt, va_list ap)
+	place_init(struct place *place, const struct hf_sysroot *root, const char *fmt, va_list ap)
 {
 	size_t at = (size_t)snprintf(place->full, PATH_MAX, "%s/", root->name);
 	int n;
@@ -30,12 +30,12 @@ place_init(struct place *place, const struct hf_sysroot *root, const char *fmt, 
 	place->too_long = n < 0 || n >= PATH_MAX;
 }
 
-#define PLACE(place, root, fmt)                                                                              \
-	do {                                                                                                 \
-		va_list ap_;                                                                                 \
-		va_start(ap_, fmt);                                                                          \
-		place_init(place, root, fmt, ap_);                                                           \
-		va_end(ap_);                                                                                 \
+#define PLACE(place, root, fmt)                    \
+	do {                                       \
+		va_list ap_;                       \
+		va_start(ap_, fmt);                \
+		place_init(place, root, fmt, ap_); \
+		va_end(ap_);                       \
 	} while (0)
 
 static int fail(struct hf_err *err, int errnum, const struct place *place, const char *what)
@@ -51,7 +51,8 @@ int hf_sysroot_open(struct hf_sysroot *root, const char *dir, struct hf_err *err
 	*root = (struct hf_sysroot){ .fd = -1, .live = !dir };
 	fd = open(dir ? dir : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return hf_err_sys(err, errno, dir ? dir : "/", "cannot open the directory of the system's files");
+		return hf_err_sys(err, errno, dir ? dir : "/",
+				  "cannot open the directory of the system's files");
 	while (len && dir[len - 1] == '/')
 		len--;
 	root->name = strndup(dir ? dir : "", len);
@@ -108,7 +109,8 @@ static int open_told(const struct hf_sysroot *root, int flags, const struct plac
 	if (fd >= 0)
 		return fd;
 	if (fd == -EROFS && !root->live && err)
-		return hf_err_set(err, EROFS, place->full, "a captured tree is read only, nothing is written to it");
+		return hf_err_set(err, EROFS, place->full,
+				  "a captured tree is read only, nothing is written to it");
 	return fail(err, -fd, place, "cannot open");
 }
 
@@ -192,7 +194,8 @@ static int bad_number(const struct place *place, const char *text, struct hf_err
 			  hf_err_escape(text, shown, sizeof(shown)));
 }
 
-int hf_sysroot_read_u64(const struct hf_sysroot *root, uint64_t *value, struct hf_err *err, const char *fmt, ...)
+int hf_sysroot_read_u64(const struct hf_sysroot *root, uint64_t *value, struct hf_err *err, const char *fmt,
+			...)
 {
 	struct place place;
 	const char *end;
@@ -233,7 +236,8 @@ static int write_place(const struct hf_sysroot *root, const char *text, const st
 	return -errnum;
 }
 
-int hf_sysroot_write(const struct hf_sysroot *root, const char *text, struct hf_err *err, const char *fmt, ...)
+int hf_sysroot_write(const struct hf_sysroot *root, const char *text, struct hf_err *err, const char *fmt,
+		     ...)
 {
 	struct place place;
 
@@ -241,7 +245,8 @@ int hf_sysroot_write(const struct hf_sysroot *root, const char *text, struct hf_
 	return write_place(root, text, &place, err);
 }
 
-int hf_sysroot_write_u64(const struct hf_sysroot *root, uint64_t value, struct hf_err *err, const char *fmt, ...)
+int hf_sysroot_write_u64(const struct hf_sysroot *root, uint64_t value, struct hf_err *err, const char *fmt,
+			 ...)
 {
 	struct place place;
 	char text[24];

@@ -17,35 +17,34 @@
 #include "err.h"
 
 struct hf_sysroot {
-	int fd;	    /* directory, O_PATH */
+	int fd;     /* directory, O_PATH */
 	bool live;  /* "/" itself: may act */
 	char *name; /* "" when live, else DIR without trailing slash */
 };
 
 /* dir NULL: the running machine. The caller closes. */
-int hf_sysroot_open(struct hf_sysroot *root, const char *dir, struct hf_err *err)
-	_must_check _nonnull(1, 3);
+int hf_sysroot_open(struct hf_sysroot *root, const char *dir, struct hf_err *err) _must_check _nonnull(1, 3);
 void hf_sysroot_close(struct hf_sysroot *root);
 
 /* open(2) below the root; flags get O_CLOEXEC, a file that O_CREAT makes is 0600. Returns the
  * descriptor or -errno. Here and below err may be NULL where nobody asks. */
-int hf_sysroot_fd(const struct hf_sysroot *root, int flags, struct hf_err *err, const char *fmt, ...)
-	_must_check _printf(4, 5);
+int hf_sysroot_fd(const struct hf_sysroot *root, int flags, struct hf_err *err, const char *fmt,
+		  ...) _must_check _printf(4, 5);
 
 /* The whole file, at most size-1 bytes (more: EFBIG), NUL-terminated; *len may be NULL. */
-int hf_sysroot_read(const struct hf_sysroot *root, char *buf, size_t size, size_t *len,
-		    struct hf_err *err, const char *fmt, ...) _must_check _printf(6, 7);
+int hf_sysroot_read(const struct hf_sysroot *root, char *buf, size_t size, size_t *len, struct hf_err *err,
+		    const char *fmt, ...) _must_check _printf(6, 7);
 
 /* A decimal number and nothing else but a newline; anything else: EBADMSG with what was there. */
-int hf_sysroot_read_u64(const struct hf_sysroot *root, uint64_t *value, struct hf_err *err,
-			const char *fmt, ...) _must_check _printf(4, 5);
+int hf_sysroot_read_u64(const struct hf_sysroot *root, uint64_t *value, struct hf_err *err, const char *fmt,
+			...) _must_check _printf(4, 5);
 
 /* open(O_WRONLY|O_TRUNC), one write, close checked. EINTR is returned, not retried: a signal
  * that stops a pool's growth must be seen. */
-int hf_sysroot_write(const struct hf_sysroot *root, const char *text, struct hf_err *err,
-		     const char *fmt, ...) _must_check _printf(4, 5);
-int hf_sysroot_write_u64(const struct hf_sysroot *root, uint64_t value, struct hf_err *err,
-			 const char *fmt, ...) _must_check _printf(4, 5);
+int hf_sysroot_write(const struct hf_sysroot *root, const char *text, struct hf_err *err, const char *fmt,
+		     ...) _must_check _printf(4, 5);
+int hf_sysroot_write_u64(const struct hf_sysroot *root, uint64_t value, struct hf_err *err, const char *fmt,
+			 ...) _must_check _printf(4, 5);
 
 bool hf_sysroot_exists(const struct hf_sysroot *root, const char *fmt, ...) _printf(2, 3);
 
@@ -58,8 +57,7 @@ char *hf_sysroot_path(const struct hf_sysroot *root, const char *fmt, ...) _must
 
 /* In the text of a meminfo file: the line "KEY:   N kB", as bytes. -ENOENT: no such line;
  * -EBADMSG: it holds no such number. Pure. */
-int hf_sysroot_parse_kib(const char *text, const char *key, uint64_t *bytes)
-	_must_check _nonnull(1, 2, 3);
+int hf_sysroot_parse_kib(const char *text, const char *key, uint64_t *bytes) _must_check _nonnull(1, 2, 3);
 
 /* Gives an open unnamed file (O_TMPFILE) a name, by its descriptor's link in proc: what works
  * without CAP_DAC_READ_SEARCH. Returns 0 or -errno. */

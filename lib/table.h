@@ -40,8 +40,7 @@ struct hf_format {
 struct hf_table;
 
 /* name: the JSON key of the table. columns are borrowed for the table's life. NULL: no memory. */
-struct hf_table *hf_table_new(const char *name, const struct hf_column *columns, size_t ncolumns)
-	_must_check;
+struct hf_table *hf_table_new(const char *name, const struct hf_column *columns, size_t ncolumns) _must_check;
 void hf_table_free(struct hf_table *table);
 
 /* Starts a row; the setters fill the last one. An unset cell is blank, "-" in raw (so that awk and

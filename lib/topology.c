@@ -29,7 +29,8 @@ static int parse_list(const struct hf_sysroot *root, const char *file, const cha
 	return bad_file(root, file, what, err);
 }
 
-static int read_list(const struct hf_sysroot *root, const char *file, struct hf_nodeset *set, struct hf_err *err)
+static int read_list(const struct hf_sysroot *root, const char *file, struct hf_nodeset *set,
+		     struct hf_err *err)
 {
 	char text[LIST_TEXT];
 	size_t len;
@@ -46,8 +47,8 @@ static int find_kib(const struct hf_sysroot *root, const char *file, const char 
 
 	if (rc == 0)
 		return 0;
-	snprintf(what, sizeof(what), "%s \"%s:\" with a number of kB", rc == -ENOENT ? "has no line" : "has no valid line",
-		 key);
+	snprintf(what, sizeof(what), "%s \"%s:\" with a number of kB",
+		 rc == -ENOENT ? "has no line" : "has no valid line", key);
 	return bad_file(root, file, what, err);
 }
 
@@ -106,7 +107,8 @@ static int parse_distances(const char *text, unsigned *distance, size_t count)
 	return *text == '\0' || strcmp(text, "\n") == 0 ? 0 : -EBADMSG;
 }
 
-static int read_distances(const struct hf_sysroot *root, struct hf_node *node, size_t count, struct hf_err *err)
+static int read_distances(const struct hf_sysroot *root, struct hf_node *node, size_t count,
+			  struct hf_err *err)
 {
 	char text[MEMINFO_TEXT], file[64];
 	int rc;
@@ -147,7 +149,8 @@ static int alloc_nodes(struct hf_topology *topo, struct hf_err *err)
 		topo->nnodes = 0;
 		return hf_err_nomem(err);
 	}
-	for (int id = hf_nodeset_next(&topo->online, 0), i = 0; id >= 0; id = hf_nodeset_next(&topo->online, id + 1))
+	for (int id = hf_nodeset_next(&topo->online, 0), i = 0; id >= 0;
+	     id = hf_nodeset_next(&topo->online, id + 1))
 		topo->nodes[i++].id = (unsigned)id;
 	return 0;
 }
@@ -225,7 +228,8 @@ static int parse_status(const struct hf_sysroot *root, FILE *in, struct hf_topol
 	return rc;
 }
 
-static int read_status(const struct hf_sysroot *root, struct hf_topology *topo, bool seen[2], struct hf_err *err)
+static int read_status(const struct hf_sysroot *root, struct hf_topology *topo, bool seen[2],
+		       struct hf_err *err)
 {
 	_cleanup_fclose_ FILE *in = NULL;
 	int fd;

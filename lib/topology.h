@@ -14,28 +14,28 @@
 struct hf_node {
 	unsigned id;
 	bool has_memory;
-	struct hf_nodeset cpus;	  /* online CPUs of the node; empty: a memory-only (CXL) node */
-	uint64_t mem_total;	  /* bytes, node meminfo. Some virtual machines report less than
-				   * there is while memory is being set up: see mem_total below */
-	uint64_t mem_free;	  /* bytes */
-	unsigned *distance;	  /* [nnodes], by index; 10 is local; NULL: the kernel tells none */
+	struct hf_nodeset cpus; /* online CPUs of the node; empty: a memory-only (CXL) node */
+	uint64_t mem_total;     /* bytes, node meminfo. Some virtual machines report less than
+				 * there is while memory is being set up: see mem_total below */
+	uint64_t mem_free;      /* bytes */
+	unsigned *distance;     /* [nnodes], by index; 10 is local; NULL: the kernel tells none */
 };
 
 struct hf_topology {
 	bool numa; /* the kernel has node directories */
 	size_t nnodes;
-	struct hf_node *nodes;	      /* ascending by id; plan and apply speak of indexes into this */
-	struct hf_nodeset online;     /* ids */
-	struct hf_nodeset memory;     /* ids of nodes with memory */
+	struct hf_node *nodes;          /* ascending by id; plan and apply speak of indexes into this */
+	struct hf_nodeset online;       /* ids */
+	struct hf_nodeset memory;       /* ids of nodes with memory */
 	struct hf_nodeset cpus_allowed; /* proc/self/status Cpus_allowed_list: affinity and cpuset */
 	struct hf_nodeset mems_allowed; /* Mems_allowed_list */
-	uint64_t mem_total;	      /* bytes, proc/meminfo MemTotal */
-	uint64_t mem_available;	      /* bytes, MemAvailable */
-	uint64_t mem_free;	      /* bytes, MemFree */
+	uint64_t mem_total;             /* bytes, proc/meminfo MemTotal */
+	uint64_t mem_available;         /* bytes, MemAvailable */
+	uint64_t mem_free;              /* bytes, MemFree */
 };
 
-int hf_topology_read(const struct hf_sysroot *root, struct hf_topology *topo, struct hf_err *err)
-	_must_check _nonnull(1, 2, 3);
+int hf_topology_read(const struct hf_sysroot *root, struct hf_topology *topo, struct hf_err *err) _must_check
+	_nonnull(1, 2, 3);
 void hf_topology_free(struct hf_topology *topo);
 
 /* Index of a node id, or -1. */

@@ -35,7 +35,7 @@ struct member {
 	struct crew *crew;
 	pthread_t thread;
 	unsigned index;
-	size_t first;	/* index into busy, when nodes are served in turn; else the node itself */
+	size_t first; /* index into busy, when nodes are served in turn; else the node itself */
 	bool in_turn;
 	int error;
 };
@@ -93,7 +93,8 @@ static void *work(void *arg)
 	if (wait_at_gate(&crew->gate) && m->error == 0) {
 		if (!m->in_turn)
 			m->error = serve(m, m->first);
-		for (size_t i = m->first; m->in_turn && i < crew->nbusy && m->error == 0; i += crew->nmembers) {
+		for (size_t i = m->first; m->in_turn && i < crew->nbusy && m->error == 0;
+		     i += crew->nmembers) {
 			m->error = i == m->first ? 0 : pin(crew, crew->busy[i]);
 			if (m->error == 0)
 				m->error = serve(m, crew->busy[i]);
@@ -124,9 +125,10 @@ static void assign(struct crew *crew)
 	}
 	for (size_t n = 0; n < w->topo->nnodes; n++)
 		for (uint64_t i = 0; i < w->threads[n]; i++, index++)
-			crew->members[index] = (struct member){
-				.crew = crew, .index = (unsigned)index,
-				.first = without ? index : n, .in_turn = without != 0 };
+			crew->members[index] = (struct member){ .crew = crew,
+								.index = (unsigned)index,
+								.first = without ? index : n,
+								.in_turn = without != 0 };
 }
 
 static int start_one(struct member *m, const pthread_attr_t *attr)
@@ -202,8 +204,10 @@ static int run_crew(struct crew *crew, uint64_t *start_ns, struct hf_err *err)
 		pthread_join(crew->members[i].thread, NULL);
 	if (error == 0)
 		return atomic_load(&crew->first_error);
-	hf_err_sys(err, error, NULL, "cannot start %zu worker threads (worker %zu failed)", crew->nmembers, started + 1);
-	hf_err_hint(err, "--threads=%zu needs fewer; limits are ulimit -u and the pids controller", started ? started : 1);
+	hf_err_sys(err, error, NULL, "cannot start %zu worker threads (worker %zu failed)", crew->nmembers,
+		   started + 1);
+	hf_err_hint(err, "--threads=%zu needs fewer; limits are ulimit -u and the pids controller",
+		    started ? started : 1);
 	return -error;
 }
 

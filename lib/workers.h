@@ -17,7 +17,7 @@
 struct hf_workers {
 	const struct hf_topology *topo;
 	const uint64_t *threads; /* [topo->nnodes] workers for each node */
-	const uint64_t *work;	 /* [topo->nnodes] not 0: the node has work. Nodes with work and no
+	const uint64_t *work;    /* [topo->nnodes] not 0: the node has work. Nodes with work and no
 				  * worker are served in turn by those of the others */
 	/* Does all of the node's work that is left; called in a worker, which is pinned to the
 	 * node's CPUs. It does not allocate, map or print. A negative return stops all. */
@@ -36,6 +36,7 @@ uint64_t hf_workers_count(const struct hf_workers *workers);
  * opened. Returns 0, the first negative return of run(), or the failure to start: then none of
  * them ran.
  */
-int hf_workers_run(struct hf_workers *workers, uint64_t *start_ns, struct hf_err *err) _must_check _nonnull(1, 3);
+int hf_workers_run(struct hf_workers *workers, uint64_t *start_ns, struct hf_err *err) _must_check
+	_nonnull(1, 3);
 
 #endif

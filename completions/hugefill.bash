@@ -1,0 +1,229 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Completion of hugefill(8) for bash. Needs nothing besides bash.
+
+_hugefill_common='--bytes --json --noheadings --output-all --output= --progress= --quiet --raw
+	--sysroot= --verbose --help --usage --version'
+
+_hugefill_options() {
+	case $1 in
+	alloc)
+		echo '--size= --file= --page-size= --nodes= --from= --dry-run --threads= --layout= --method=
+			--available --best-effort --deadline= --drop-caches --headroom= --no-grow --no-mount
+			--mode= --owner= --resize'
+		;;
+	free)
+		echo '--size= --file= --page-size= --nodes= --from= --dry-run --force --punch= --shrink --umount'
+		;;
+	esac
+	echo "$_hugefill_common"
+}
+
+# _hugefill_columns COMMAND PLAN
+_hugefill_columns() {
+	case $1,$2 in
+	alloc,yes) echo ACTION TARGET NODE PAGESIZE FROM TO PAGES THREADS ;;
+	alloc,*) echo TARGET NODE PAGESIZE REQUESTED FILLED THREADS TIME RATE SPEEDUP STDEV PAGES ACTION ;;
+	free,*) echo TARGET NODE PAGESIZE ACTION REQUESTED FREED TIME PAGES ;;
+	esac
+}
+
+_hugefill_page_sizes() {
+	local dir kib
+
+	for dir in /sys/kernel/mm/hugepages/hugepages-*kB; do
+		kib=${dir##*-}
+		kib=${kib%kB}
+		if [[ $kib != *[!0-9]* ]]; then
+			if ((kib % 1048576 == 0)); then
+				echo "$((kib / 1048576))G"
+			elif ((kib % 1024 == 0)); then
+				echo "$((kib / 1024))M"
+			else
+				echo "${kib}K"
+			fi
+		fi
+	done
+}
+
+# Nodes that have memory: the kernel's list is "0-3,6".
+_hugefill_nodes() {
+	local file=/sys/devices/system/node/has_memory list=0 range node
+
+	[[ ! -r $file ]] || read -r list <"$file"
+	for range in ${list//,/ }; do
+		for ((node = ${range%-*}; node <= ${range#*-}; node++)); do
+			echo $node
+		done
+	done
+	echo all
+}
+
+# Mount points of hugetlbfs, one a line
+_hugefill_mounts() {
+	local target type
+
+	while read -r _ target type _; do
+		[[ $type != hugetlbfs ]] || printf '%b\n' "$target"
+	done </proc/self/mounts
+}
+
+# _hugefill_paths TEXT: files and directories on hugetlbfs mounts, the mounts themselves where there are none
+_hugefill_paths() {
+	local mount
+
+	while read -r mount; do
+		if [[ $1 == "$mount"/* ]]; then
+			compgen -f -- "$1"
+		elif [[ $mount/ == "$1"* ]]; then
+			compgen -f -- "$mount/" || echo "$mount/"
+		fi
+	done < <(_hugefill_mounts)
+}
+
+# _hugefill_bare TEXT: names on the mount where bare names of the default page size lie
+_hugefill_bare() {
+	local mount
+
+	while read -r mount; do
+		[[ $mount != /dev/hugepages ]] || (cd "$mount" 2>/dev/null && compgen -f -- "$1")
+	done < <(_hugefill_mounts)
+}
+
+# _hugefill_reply TEXT PREFIX WORD...: those words that fit, with PREFIX in front
+_hugefill_reply() {
+	local text=$1 prefix=$2 word
+
+	shift 2
+	for word; do
+		[[ $prefix$word != "$text"* ]] || COMPREPLY+=("$prefix$word")
+	done
+}
+
+_hugefill_lines() {
+	local line
+
+	while read -r line; do
+		COMPREPLY+=("$line")
+	done < <("${@:2}" "$1")
+}
+
+# _hugefill_node_list TEXT PREFIX: NODES are joined with +
+_hugefill_node_list() {
+	local text=$1 prefix=$2 rest=${1#"$2"}
+
+	[[ $rest != *+* ]] || prefix+=${rest%+*}+
+	# shellcheck disable=SC2046 # words
+	_hugefill_reply "$text" "$prefix" $(_hugefill_nodes)
+}
+
+# _hugefill_spec TEXT COMMAND
+_hugefill_spec() {
+	local text=$1 amounts=${1##*=} size
+
+	if [[ $text == *=* && $amounts == *@* ]]; then
+		_hugefill_node_list "$text" "${text%@*}@"
+		compopt -o nospace 2>/dev/null
+		return
+	fi
+	[[ $text != *=* || $text == /* ]] || return
+	for size in default $(_hugefill_page_sizes); do
+		[[ $2 == free ]] || size+='='
+		_hugefill_reply "$text" '' "$size"
+	done
+	_hugefill_lines "$text" _hugefill_paths
+	[[ $2 != free || $text == */* ]] || _hugefill_lines "$text" _hugefill_bare
+	# A name in alloc goes on with "=".
+	[[ $2 == free ]] || compopt -o nospace 2>/dev/null
+	[[ $text != /* ]] || compopt -o filenames 2>/dev/null
+}
+
+# _hugefill_value OPTION TEXT PREFIX COMMAND PLAN: TEXT begins with PREFIX
+_hugefill_value() {
+	local text=$2 prefix=$3 rest=${2#"$3"}
+
+	case $1 in
+	--page-size | -p)
+		# shellcheck disable=SC2046 # words
+		_hugefill_reply "$text" "$prefix" default $(_hugefill_page_sizes)
+		;;
+	--nodes | -N) _hugefill_node_list "$text" "$prefix" ;;
+	--layout) _hugefill_reply "$text" "$prefix" interleave block ;;
+	--method) _hugefill_reply "$text" "$prefix" auto populate touch fallocate ;;
+	--progress) _hugefill_reply "$text" "$prefix" auto always never ;;
+	--output | -o)
+		if [[ $rest == *,* ]]; then
+			prefix+=${rest%,*},
+		elif [[ $rest == +* ]]; then
+			prefix+=+
+		fi
+		# shellcheck disable=SC2046 # words
+		_hugefill_reply "$text" "$prefix" $(_hugefill_columns "$4" "$5")
+		;;
+	--file | -f)
+		[[ $rest == */* ]] || _hugefill_lines "$rest" _hugefill_bare
+		_hugefill_lines "$rest" _hugefill_paths
+		COMPREPLY=("${COMPREPLY[@]/#/$prefix}")
+		;;
+	--from) _hugefill_names "$rest" "$prefix" -f ;;
+	--sysroot) _hugefill_names "$rest" "$prefix" -d ;;
+	--owner)
+		if [[ $rest == *:* ]]; then
+			# shellcheck disable=SC2046 # words
+			_hugefill_reply "$text" "$prefix${rest%%:*}:" $(compgen -g)
+		else
+			# shellcheck disable=SC2046 # words
+			_hugefill_reply "$text" "$prefix" $(compgen -u)
+		fi
+		;;
+	esac
+}
+
+# _hugefill_names TEXT PREFIX -f|-d: any file or directory
+_hugefill_names() {
+	_hugefill_lines "$1" compgen "$3" --
+	COMPREPLY=("${COMPREPLY[@]/#/$2}")
+	compopt -o filenames 2>/dev/null
+}
+
+_hugefill() {
+	local line=${COMP_LINE:0:COMP_POINT} words word text previous='' command='' plan=no i broken
+	local takes=' --size -s --file -f --page-size -p --nodes -N --from --threads -t --layout --method
+		--deadline --headroom --mode --owner --output -o --progress --sysroot --punch '
+
+	# readline breaks words at "=", ":" and "@", which specs and options are full of.
+	read -ra words <<<"$line"
+	[[ $line != *[[:blank:]] ]] || words+=('')
+	text=${words[-1]}
+	for ((i = 1; i < ${#words[@]} - 1; i++)); do
+		word=${words[i]}
+		case $word in
+		-n | --dry-run) plan=yes ;;
+		-*) [[ $takes != *[[:blank:]]"$word"[[:blank:]]* ]] || ((i++)) ;;
+		*) [[ -n $command ]] || command=$word ;;
+		esac
+	done
+	((${#words[@]} < 3)) || previous=${words[-2]}
+
+	COMPREPLY=()
+	if [[ $previous == -* && $takes == *[[:blank:]]"$previous"[[:blank:]]* ]]; then
+		_hugefill_value "$previous" "$text" '' "$command" $plan
+	elif [[ $text == --*=* ]]; then
+		_hugefill_value "${text%%=*}" "$text" "${text%%=*}=" "$command" $plan
+	elif [[ $text == -* ]]; then
+		# shellcheck disable=SC2046 # words
+		_hugefill_reply "$text" '' $(_hugefill_options "$command")
+		[[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
+	elif [[ -z $command ]]; then
+		_hugefill_reply "$text" '' alloc free
+	else
+		_hugefill_spec "$text" "$command"
+	fi
+
+	# Only what stands after the last break is replaced.
+	broken=${text%"${text##*["$COMP_WORDBREAKS"]}"}
+	[[ -z $broken ]] || COMPREPLY=("${COMPREPLY[@]#"$broken"}")
+}
+
+complete -F _hugefill hugefill

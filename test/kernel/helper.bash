@@ -1,0 +1,264 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What the kernel tests share. Every test runs in a mount namespace of its own, in which no hugetlbfs
+# is mounted and /dev is empty but for a few devices: so /dev/hugepages is free on every machine, and
+# nothing a test mounts can stay. Pools are the machine's.
+#
+# A test makes what it needs (give, mount_huge), says `mark', and runs hugefill; at the end pools,
+# mounts, files and directories must be as they were at the last mark (at first: when it began).
+# shellcheck disable=SC2034,SC2154 # bats sets and reads status, output, stderr
+
+bats_require_minimum_version 1.5.0
+export LC_ALL=C.UTF-8
+HUGEFILL=${HUGEFILL:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/hugefill}
+POOL=/sys/kernel/mm/hugepages/hugepages-2048kB
+POOL_1G=/sys/kernel/mm/hugepages/hugepages-1048576kB
+HOLD=$BATS_SUITE_TMPDIR/hold
+IN=()
+
+setup() {
+	tmp=$BATS_TEST_TMPDIR
+	mnt=$tmp/huge
+	out=$tmp/out
+	err=$tmp/err
+	pid=0
+	started=()
+	mkdir "$tmp/dev" "$mnt"
+	mkfifo "$tmp/ready"
+	start_namespace
+	mark
+}
+
+teardown() {
+	local failed=0
+
+	end_started
+	wait_until settled || failed=1
+	same || failed=1
+	throw_away || failed=1
+	return $failed
+}
+
+start_namespace() {
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare -m --propagation private bash -ec '
+		awk '\''$3 == "hugetlbfs" { print $2 }'\'' /proc/self/mounts | tac | xargs -r umount
+		mount -t tmpfs -o mode=0755 dev "$1/dev"
+		cp -a /dev/null /dev/zero /dev/full /dev/urandom "$1/dev"
+		ln -s /proc/self/fd "$1/dev/fd"
+		mount --move "$1/dev" /dev
+		echo ready >"$1/ready"
+		exec sleep 3600 </dev/null' - "$tmp" >"$tmp/namespace" 2>&1 3>&- &
+	namespace=$!
+	read -r -t 20 _ <>"$tmp/ready" || { cat "$tmp/namespace"; return 1; }
+	IN=(nsenter -m -t "$namespace")
+}
+
+# --- the state of the machine, as this process sees it ---
+
+print_pools() {
+	local dir
+
+	for dir in /sys/kernel/mm/hugepages/*; do
+		echo "${dir##*/}: nr $(<"$dir/nr_hugepages") free $(<"$dir/free_hugepages")" \
+			"resv $(<"$dir/resv_hugepages") surplus $(<"$dir/surplus_hugepages")" \
+			"overcommit $(<"$dir/nr_overcommit_hugepages")"
+	done
+}
+
+print_mounts() {
+	awk '$3 == "hugetlbfs" { print "mount", $2, $4 }' /proc/self/mounts
+	find /dev -maxdepth 1 -name 'hugepages*' -printf '%p %y\n' | sort
+	awk '$3 == "hugetlbfs" { print $2 }' /proc/self/mounts | sort -u | while read -r mount; do
+		find "$mount" -xdev -printf '%p %y %i %s %b %m %U:%G\n' | sort
+	done
+}
+
+state() {
+	"${IN[@]}" bash -c "$(declare -f print_pools print_mounts); print_pools; print_mounts"
+}
+
+mark() {
+	state >"$tmp/marked"
+}
+
+# Pools, mounts and files are as at the last mark.
+same() {
+	state | diff "$tmp/marked" - || { echo "^ the state of the machine has changed"; return 1; }
+}
+
+# No reservation is on its way back, no file being torn down.
+settled() {
+	state | diff -q "$tmp/marked" - >"$tmp/diff"
+}
+
+# --- what a test needs ---
+
+# give MIB: the 2 MiB pool gets this size
+give() {
+	echo $(($1 / 2)) >"$POOL/nr_hugepages"
+	equal "$(<"$POOL/nr_hugepages")" $(($1 / 2)) "pages given to the pool"
+}
+
+# mount_huge [DIR [OPTIONS]]: with 2 MiB pages, on $mnt
+mount_huge() {
+	"${IN[@]}" mkdir -p "${1:-$mnt}"
+	"${IN[@]}" mount -t hugetlbfs -o "${2:-pagesize=2M}" hugetlbfs "${1:-$mnt}"
+}
+
+# full_file FILE MIB: pages that carry their numbers
+full_file() {
+	"${IN[@]}" fallocate -l "$2M" "$1"
+	"${IN[@]}" "$HOLD" stamp "$1"
+}
+
+# punch FILE FIRST COUNT: pages
+punch() {
+	"${IN[@]}" fallocate -p -o "$(($2 * 2))M" -l "$(($3 * 2))M" "$1"
+}
+
+stamps() {
+	"${IN[@]}" "$HOLD" show "$1"
+}
+
+# pages FILE: how many it has
+pages() {
+	echo $(($("${IN[@]}" stat -c %b "$1") / 4096))
+}
+
+# free_pages, used_pages: of the 2 MiB pool
+free_pages() {
+	cat "$POOL/free_hugepages"
+}
+
+used_pages() {
+	echo $(($(<"$POOL/nr_hugepages") - $(<"$POOL/free_hugepages")))
+}
+
+# --- running ---
+
+# hf STATUS ARGUMENT...: hugefill must end with this status
+hf() {
+	local want=$1
+
+	shift
+	run "-$want" --separate-stderr "${IN[@]}" "$HUGEFILL" "$@" || {
+		printf '%s\n' "hugefill $*" "$output" "$stderr"
+		return 1
+	}
+}
+
+# start COMMAND...: in the background, in the namespace; sets pid. Not as bash starts it, with SIGINT
+# ignored.
+start() {
+	"${IN[@]}" env --default-signal=INT,HUP,PIPE "$@" >"$out" 2>"$err" </dev/null 3>&- &
+	pid=$!
+	started+=("$pid")
+}
+
+# hold VERB ARGUMENT: in the background, until the end of the test or `kill'
+hold() {
+	start "$HOLD" "$@"
+	wait_until grep -q ready "$out"
+}
+
+# start_slow_fill ARGUMENT...: after each chunk of 16 MiB a worker stands still for a second
+start_slow_fill() {
+	start strace -D -f -qq -o "$tmp/trace" -e trace=madvise -e signal=none -e inject=madvise:delay_exit=1000000 \
+		"$HUGEFILL" "$@"
+	wait_until used_at_least 1
+}
+
+used_at_least() {
+	[ "$(used_pages)" -ge "$1" ]
+}
+
+# start_slow_growth ARGUMENT...: after each write of the pool's size it stands still for a second
+start_slow_growth() {
+	start strace -D -f -qq -o "$tmp/trace" -e trace=write -e signal=none \
+		-P /sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages \
+		-P "$POOL/nr_hugepages" -e inject=write:delay_exit=1000000 "$HUGEFILL" "$@"
+	wait_until has_grown
+}
+
+has_grown() {
+	[ "$(<"$POOL/nr_hugepages")" -gt 0 ]
+}
+
+# ended STATUS: what was started last ends so
+ended() {
+	local got=0
+
+	wait "$pid" || got=$?
+	[ "$got" = "$1" ] || { echo "exit status $got instead of $1:"; cat "$out" "$err"; return 1; }
+}
+
+end_started() {
+	local one
+
+	for one in "${started[@]}"; do
+		kill -9 "$one" 2>/dev/null || true
+		wait "$one" 2>/dev/null || true
+	done
+}
+
+# wait_until COMMAND...: succeeds, within a minute
+wait_until() {
+	local i
+
+	for ((i = 0; i < 2000; i++)); do
+		"$@" && return 0
+		sleep 0.03
+	done
+	echo "in vain: $*"
+	return 1
+}
+
+# --- checks that say what is wrong ---
+
+# equal GOT WANTED [WHAT]
+equal() {
+	[ "$1" = "$2" ] || { echo "${3:-it} is \"$1\", not \"$2\""; return 1; }
+}
+
+# has TEXT PART...
+has() {
+	local text=$1 part
+
+	shift
+	for part in "$@"; do
+		[[ $text == *"$part"* ]] || { printf '"%s" is not in:\n%s\n' "$part" "$text"; return 1; }
+	done
+}
+
+# field FILTER WANTED: of the JSON document on standard output
+field() {
+	equal "$(jq -r "$1" <<<"$output")" "$2" "$1"
+}
+
+# pool NR [FREE]: of the 2 MiB pool, in pages
+pool() {
+	equal "$(<"$POOL/nr_hugepages")" "$1" "the pool's total"
+	[ $# = 1 ] || equal "$(<"$POOL/free_hugepages")" "$2" "the pool's free pages"
+}
+
+# --- the end ---
+
+nothing_used() {
+	local dir
+
+	for dir in /sys/kernel/mm/hugepages/*; do
+		echo 0 >"$dir/nr_hugepages"
+		[ "$(<"$dir/nr_hugepages")" = 0 ] || return 1
+	done
+}
+
+# The test's own mounts and files go with the namespace.
+throw_away() {
+	"${IN[@]}" bash -c 'awk '\''$3 == "hugetlbfs" { print $2 }'\'' /proc/self/mounts | tac | xargs -r umount -l'
+	kill "$namespace"
+	wait "$namespace" 2>/dev/null || true
+	wait_until nothing_used
+	[ "$(<"$POOL/nr_overcommit_hugepages")" = 0 ] || echo 0 >"$POOL/nr_overcommit_hugepages"
+}
