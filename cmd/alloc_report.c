@@ -23,14 +23,15 @@ const struct hf_column alloc_columns[] = {
 	[SPEEDUP] = { "SPEEDUP", HF_REAL, false, "busy time of the workers over TIME" },
 	[STDEV] = { "STDEV", HF_REAL, false, "of the workers' seconds per GiB" },
 	[PAGES] = { "PAGES", HF_COUNT, true, "FILLED in pages" },
-	[ACTION] = { "ACTION", HF_TEXT, true, "pool, keep, create, fill, extend, cut, skip" },
+	[ACTION] = { "ACTION", HF_TEXT, true, "pool, keep, create, fill, extend, cut, adjust, skip" },
 };
 const size_t alloc_ncolumns = HF_LENGTH(alloc_columns);
 
 enum { P_ACTION, P_TARGET, P_NODE, P_PAGESIZE, P_FROM, P_TO, P_PAGES, P_THREADS };
 
 const struct hf_column alloc_plan_columns[] = {
-	[P_ACTION] = { "ACTION", HF_TEXT, false, "grow, mount, create, fill, extend, cut, keep" },
+	[P_ACTION] = { "ACTION", HF_TEXT, false,
+		       "grow, mount, create, fill, extend, cut, adjust, keep, skip" },
 	[P_TARGET] = { "TARGET", HF_TEXT, false, "pool, mount point or path" },
 	[P_NODE] = { "NODE", HF_COUNT, false, "NUMA node" },
 	[P_PAGESIZE] = { "PAGESIZE", HF_BYTES, false, "huge page size" },
@@ -43,7 +44,8 @@ const size_t alloc_nplan_columns = HF_LENGTH(alloc_plan_columns);
 
 static const char *action_name(enum hf_action action)
 {
-	static const char *const names[] = { "pool", "keep", "create", "fill", "extend", "cut", "skip" };
+	static const char *const names[] = { "pool",   "keep", "create", "fill",
+					     "extend", "cut",  "adjust", "skip" };
 
 	return names[action];
 }
@@ -146,7 +148,7 @@ static void plan_file(struct hf_table *table, const struct hf_plan *plan, const 
 {
 	const struct hf_place *place = &plan->request->places[t->spec];
 
-	if (t->action == HF_ACTION_KEEP || t->action == HF_ACTION_SKIP || !t->missing) {
+	if (!t->missing || t->action == HF_ACTION_SKIP) {
 		plan_row(table, action_name(t->action), place->path, place->page_size);
 		hf_table_u64(table, P_FROM, place->size);
 		hf_table_u64(table, P_TO, t->pages * place->page_size);

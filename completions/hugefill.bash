@@ -57,7 +57,6 @@ _hugefill_nodes() {
 			echo $node
 		done
 	done
-	echo all
 }
 
 # Mount points of hugetlbfs, one a line
@@ -113,6 +112,7 @@ _hugefill_lines() {
 _hugefill_node_list() {
 	local text=$1 prefix=$2 rest=${1#"$2"}
 
+	[[ $rest == *+* ]] || _hugefill_reply "$text" "$prefix" all
 	[[ $rest != *+* ]] || prefix+=${rest%+*}+
 	# shellcheck disable=SC2046 # words
 	_hugefill_reply "$text" "$prefix" $(_hugefill_nodes)
@@ -134,9 +134,9 @@ _hugefill_spec() {
 	done
 	_hugefill_lines "$text" _hugefill_paths
 	[[ $2 != free || $text == */* ]] || _hugefill_lines "$text" _hugefill_bare
-	# A name in alloc goes on with "=".
+	# A pool in alloc goes on with "=", which readline would quote in a file's name.
 	[[ $2 == free ]] || compopt -o nospace 2>/dev/null
-	[[ $text != /* ]] || compopt -o filenames 2>/dev/null
+	[[ $2 != free && $text != /* ]] || compopt -o filenames 2>/dev/null
 }
 
 # _hugefill_value OPTION TEXT PREFIX COMMAND PLAN: TEXT begins with PREFIX
@@ -165,6 +165,7 @@ _hugefill_value() {
 		[[ $rest == */* ]] || _hugefill_lines "$rest" _hugefill_bare
 		_hugefill_lines "$rest" _hugefill_paths
 		COMPREPLY=("${COMPREPLY[@]/#/$prefix}")
+		compopt -o filenames 2>/dev/null
 		;;
 	--from) _hugefill_names "$rest" "$prefix" -f ;;
 	--sysroot) _hugefill_names "$rest" "$prefix" -d ;;

@@ -70,6 +70,18 @@ static int resize_back(void *arg, struct hf_err *err)
 	return r;
 }
 
+static int adjust_back(void *arg, struct hf_err *err)
+{
+	struct hf_hugefile *file = arg;
+	const struct hf_place *place = file->place;
+	int r = hf_hugefile_adjust(file, place->mode, place->uid, place->gid, err);
+
+	if (r < 0)
+		hf_err_hint(err, "chown %u:%u and chmod %04o %s", (unsigned)place->uid, (unsigned)place->gid,
+			    (unsigned)place->mode, place->path);
+	return r;
+}
+
 static int push(struct hf_transaction *t, int (*back)(void *arg, struct hf_err *err),
 		struct hf_hugefile *file, struct hf_err *err)
 {
@@ -111,6 +123,20 @@ static int open_old(struct hf_transaction *t, const struct hf_target *target, st
 	return r;
 }
 
+static int adjust(struct hf_transaction *t, struct hf_hugefile *file, struct hf_err *err)
+{
+	const struct hf_request *request = t->apply->request;
+	int r;
+
+	if (!hf_plan_adjusts(request, file->place))
+		return 0;
+	r = push(t, adjust_back, file, err);
+	t->apply->changed = true;
+	return r < 0 ? r
+		     : hf_hugefile_adjust(file, request->mode_given ? request->mode : file->place->mode,
+					  request->uid, request->gid, err);
+}
+
 static int prepare_file(struct hf_transaction *t, size_t index, struct hf_err *err)
 {
 	const struct hf_target *target = &t->apply->plan->targets[index];
@@ -121,7 +147,9 @@ static int prepare_file(struct hf_transaction *t, size_t index, struct hf_err *e
 		r = make_new(t, target, file, err);
 	else
 		r = open_old(t, target, file, err);
-	if (r < 0)
+	if (r == 0 && file->existed)
+		r = adjust(t, file, err);
+	if (r < 0 || target->action == HF_ACTION_ADJUST)
 		return r;
 	t->fill_files[t->fill.nfiles++] = (struct hf_fill_file){ file, target };
 	return hf_hugefile_reserve(file, target->pages * file->place->page_size, err);
@@ -142,7 +170,7 @@ int hf_apply_create(struct hf_transaction *t, struct hf_err *err)
 	for (size_t i = 0; i < t->nfiles; i++) {
 		int r = 0;
 
-		if (hf_target_is_filled(&plan->targets[i]))
+		if (hf_target_is_filled(&plan->targets[i]) || plan->targets[i].action == HF_ACTION_ADJUST)
 			r = prepare_file(t, i, err);
 		if (r == -ENOMEM && t->files[i].fd >= 0 && !t->files[i].map)
 			hf_cause_of_refusal(t->apply->machine, t->apply->plan, t->files[i].place,

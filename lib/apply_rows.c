@@ -78,7 +78,7 @@ static uint64_t asked_of(const struct hf_target *t, size_t node)
 static int open_kept(struct hf_transaction *t, const struct hf_target *target, struct hf_hugefile *file,
 		     struct hf_err *err)
 {
-	int r = hf_hugefile_open(file, hf_plan_place_of(t->apply->plan, target), err);
+	int r = file->fd >= 0 ? 0 : hf_hugefile_open(file, hf_plan_place_of(t->apply->plan, target), err);
 
 	return r < 0 ? r : hf_hugefile_reserve(file, file->place->size, err);
 }
@@ -102,7 +102,7 @@ static int file_rows(struct hf_transaction *t, size_t index, struct hf_err *err)
 
 	if (!on)
 		return hf_err_nomem(err);
-	if (target->action == HF_ACTION_KEEP)
+	if (target->action == HF_ACTION_KEEP || target->action == HF_ACTION_ADJUST)
 		r = open_kept(t, target, file, err);
 	if (r == 0 && target->action != HF_ACTION_SKIP)
 		r = hf_fill_where(file, &a->machine->topo, check ? &target->layout : NULL, on, &elsewhere,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define BUDDYINFO_BYTES 65536
+#define LARGEST_BLOCK (512ULL << 20) /* of any kernel's buddy allocator: arm64 with 64 KiB pages */
 
 /* "Node 0, zone Normal 905 144 ...": free blocks of 1, 2, 4 ... base pages. */
 static bool parse_zone(const char *line, unsigned *node, const char **counts)
@@ -77,6 +78,20 @@ static void say_memory(struct hf_finding *f, uint64_t available, uint64_t lackin
 			   "caches");
 }
 
+/* Blocks larger than any that the kernel keeps lists of: how much there is cannot be read. */
+static void say_gigantic(struct hf_finding *f, uint64_t free, uint64_t page_size)
+{
+	char have[HF_SIZE_TEXT], size[HF_SIZE_TEXT];
+
+	f->id = "gigantic";
+	snprintf(f->text, sizeof(f->text),
+		 "a page of %s needs as much contiguous memory, and the kernel found no more (%s is free)",
+		 hf_size_exact(page_size, size), hf_size_human(free, have));
+	snprintf(f->hint, sizeof(f->hint),
+		 "reserve gigantic pages at boot: hugepagesz=%s hugepages=N on the kernel command line",
+		 size);
+}
+
 static void say_fragmented(struct hf_finding *f, uint64_t free, uint64_t contiguous, uint64_t page_size,
 			   bool dropped)
 {
@@ -112,10 +127,14 @@ void hf_cause_of_shortage(const struct hf_machine *machine, const struct hf_pool
 	available = now.mem_available;
 	if (now.nnodes > 1 && node < now.nnodes && now.nodes[node].mem_free < available)
 		available = now.nodes[node].mem_free;
+	if (now.nnodes == 1)
+		free = now.mem_free;
 	if (available < lacking)
 		say_memory(f, available, lacking, dropped);
+	else if (pool->page_size > LARGEST_BLOCK)
+		say_gigantic(f, free, pool->page_size);
 	else
-		say_fragmented(f, now.nnodes > 1 ? free : now.mem_free, contiguous, pool->page_size, dropped);
+		say_fragmented(f, free, contiguous, pool->page_size, dropped);
 	hf_topology_free(&now);
 }
 

@@ -108,6 +108,11 @@ static int write_count(struct ladder *l, struct growth *g, uint64_t target, stru
 		g->absorbed += less(surplus, l->pool->nodes[g->node].surplus);
 		l->grow->changed = true;
 	}
+	if (r == -EINVAL)
+		hf_err_hint(
+			err,
+			"this kernel cannot allocate pages of this size at run time (CONFIG_CONTIG_ALLOC): "
+			"reserve them at boot, hugepagesz= and hugepages= on the kernel command line");
 	return r == -EINTR ? 0 : r;
 }
 

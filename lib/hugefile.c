@@ -32,7 +32,7 @@ static int open_directory(struct hf_hugefile *file, struct hf_err *err)
 	return 0;
 }
 
-static int set_owner_and_mode(struct hf_hugefile *file, mode_t mode, uid_t uid, gid_t gid, struct hf_err *err)
+int hf_hugefile_adjust(struct hf_hugefile *file, mode_t mode, uid_t uid, gid_t gid, struct hf_err *err)
 {
 	if ((uid != (uid_t)-1 || gid != (gid_t)-1) && fchown(file->fd, uid, gid) < 0)
 		return hf_err_sys(err, errno, file->place->path, "cannot give it to owner %d:%d", (int)uid,
@@ -80,7 +80,7 @@ int hf_hugefile_create(struct hf_hugefile *file, const struct hf_place *place, u
 	} else if (file->fd < 0) {
 		return hf_err_sys(err, errno, place->path, "cannot create a file in %s", place->dir);
 	}
-	r = set_owner_and_mode(file, mode, uid, gid, err);
+	r = hf_hugefile_adjust(file, mode, uid, gid, err);
 	return r < 0 ? r : hf_hugefile_resize(file, bytes, err);
 }
 

@@ -42,6 +42,10 @@ int hf_hugefile_create(struct hf_hugefile *file, const struct hf_place *place, u
 int hf_hugefile_open(struct hf_hugefile *file, const struct hf_place *place, struct hf_err *err) _must_check
 	_nonnull(1, 2, 3);
 
+/* fchown and fchmod; (uid_t)-1 and (gid_t)-1 leave. */
+int hf_hugefile_adjust(struct hf_hugefile *file, mode_t mode, uid_t uid, gid_t gid,
+		       struct hf_err *err) _must_check _nonnull(1, 5);
+
 /* ftruncate. Growing reserves nothing; shrinking frees pages at once. */
 int hf_hugefile_resize(struct hf_hugefile *file, uint64_t bytes, struct hf_err *err) _must_check
 	_nonnull(1, 3);

@@ -160,7 +160,8 @@ static int find_path(const struct hf_machine *machine, const char *path, struct 
 }
 
 /* What lies there under the file's name. */
-static int look_at_file(struct hf_place *place, int dirfd, bool with_holes, struct hf_err *err)
+static int look_at_file(struct hf_place *place, int dirfd, const struct stat *dir, bool with_holes,
+			struct hf_err *err)
 {
 	struct stat st;
 
@@ -176,6 +177,10 @@ static int look_at_file(struct hf_place *place, int dirfd, bool with_holes, stru
 		return hf_err_set(err, EXDEV, place->path, "lies on another filesystem than its directory");
 	place->exists = true;
 	place->ino = st.st_ino;
+	place->mode = st.st_mode & 07777;
+	place->uid = st.st_uid;
+	place->gid = st.st_gid;
+	place->untrusted = (dir->st_mode & 022) && st.st_uid != geteuid() && st.st_uid != dir->st_uid;
 	place->size = (uint64_t)st.st_size;
 	place->pages = place->size / place->page_size;
 	place->filled = (uint64_t)st.st_blocks * 512 / place->page_size;
@@ -203,7 +208,7 @@ static int look_at_mount(const struct hf_machine *machine, struct hf_place *plac
 		place->mount_left = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
 	if (place->inodes_left != HF_MOUNTS_NONE)
 		place->inodes_left = (uint64_t)fs.f_ffree;
-	return look_at_file(place, dirfd, with_holes, err);
+	return look_at_file(place, dirfd, &st, with_holes, err);
 }
 
 int hf_place_find(const struct hf_machine *machine, const char *name, uint64_t page_size, bool with_holes,

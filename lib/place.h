@@ -32,6 +32,11 @@ struct hf_place {
 
 	bool exists; /* a regular file, not a symbolic link */
 	ino_t ino;
+	mode_t mode; /* permission bits */
+	uid_t uid;
+	gid_t gid;
+	bool untrusted;         /* others can write to the directory, and it belongs neither to this process's
+				 * user nor to the directory's owner: it may have been put there on purpose */
 	uint64_t size;          /* bytes */
 	uint64_t filled;        /* pages that are allocated */
 	uint64_t pages;         /* pages that `size` covers */

@@ -71,7 +71,9 @@ static int decide_file(struct hf_plan *plan, struct hf_target *t, struct hf_err 
 		return 0;
 	if (place->pages == t->pages) {
 		t->missing = t->pages > place->filled ? t->pages - place->filled : 0;
-		t->action = t->missing ? HF_ACTION_FILL : HF_ACTION_KEEP;
+		t->action = t->missing                              ? HF_ACTION_FILL
+			    : hf_plan_adjusts(plan->request, place) ? HF_ACTION_ADJUST
+								    : HF_ACTION_KEEP;
 	} else if (place->pages > t->pages) {
 		t->action = HF_ACTION_CUT;
 	} else {
@@ -287,7 +289,7 @@ bool hf_plan_changes_pools(const struct hf_plan *plan)
 bool hf_plan_changes(const struct hf_plan *plan)
 {
 	for (size_t i = 0; i < plan->ntargets; i++)
-		if (hf_target_is_filled(&plan->targets[i]))
+		if (hf_target_is_filled(&plan->targets[i]) || plan->targets[i].action == HF_ACTION_ADJUST)
 			return true;
 	return plan->nmounts || hf_plan_changes_pools(plan);
 }

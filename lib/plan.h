@@ -37,6 +37,7 @@ enum hf_action {
 	HF_ACTION_FILL,   /* there, with holes */
 	HF_ACTION_EXTEND, /* there, smaller; --resize */
 	HF_ACTION_CUT,    /* there, larger; --resize */
+	HF_ACTION_ADJUST, /* as keep, but mode or owner are to change */
 	HF_ACTION_SKIP,   /* --best-effort: nothing could be had for it */
 };
 

@@ -97,6 +97,26 @@ static int other_size(struct hf_plan *plan, const struct hf_target *t)
 	return 0;
 }
 
+/* Pages are not handed to a file that somebody else may have put there for that. */
+static int untrusted(struct hf_plan *plan, const struct hf_target *t)
+{
+	const struct hf_place *place = hf_plan_place_of(plan, t);
+	struct hf_finding *f;
+
+	if (!hf_target_is_file(t) || !place->untrusted || place->uid == plan->request->uid)
+		return 0;
+	f = hf_plan_find(plan, "untrusted", true, -1, place->path);
+	if (!f)
+		return -1;
+	snprintf(
+		f->text, sizeof(f->text),
+		"is there already, belongs to user %u, and others than its directory's owner can write to %s",
+		(unsigned)place->uid, place->dir);
+	snprintf(f->hint, sizeof(f->hint),
+		 "remove it, name its owner with --owner, or choose another directory");
+	return 0;
+}
+
 /* A fault on a node outside the cpuset is never granted there. */
 static int outside_cpuset(struct hf_plan *plan, const struct hf_target *t)
 {
@@ -219,7 +239,8 @@ int hf_plan_findings(struct hf_plan *plan, struct hf_err *err)
 	for (size_t i = 0; i < plan->ntargets; i++) {
 		const struct hf_target *t = &plan->targets[i];
 
-		r |= other_size(plan, t) | outside_cpuset(plan, t) | mount_limits(plan, i);
+		r |= other_size(plan, t) | untrusted(plan, t) | outside_cpuset(plan, t) |
+		     mount_limits(plan, i);
 	}
 	return r ? hf_err_nomem(err) : 0;
 }

@@ -44,9 +44,18 @@ static inline bool hf_target_is_file(const struct hf_target *t)
 	return t->action != HF_ACTION_POOL;
 }
 
+/* The file is there, but not with the mode and owner that were asked for. */
+static inline bool hf_plan_adjusts(const struct hf_request *request, const struct hf_place *place)
+{
+	return place->exists && ((request->mode_given && request->mode != place->mode) ||
+				 (request->uid != (uid_t)-1 && request->uid != place->uid) ||
+				 (request->gid != (gid_t)-1 && request->gid != place->gid));
+}
+
 static inline bool hf_target_is_filled(const struct hf_target *t)
 {
-	return t->action != HF_ACTION_POOL && t->action != HF_ACTION_KEEP && t->action != HF_ACTION_SKIP;
+	return t->action == HF_ACTION_CREATE || t->action == HF_ACTION_FILL ||
+	       t->action == HF_ACTION_EXTEND || t->action == HF_ACTION_CUT;
 }
 
 #endif

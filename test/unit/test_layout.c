@@ -53,7 +53,8 @@ static void test_nodes(void)
 }
 
 /* Walks one node's runs and marks their pages; false: a run is out of order, or somebody else's. */
-static bool walk(const struct layout_case *c, const struct hf_layout *layout, size_t node, uint64_t most, char *seen)
+static bool walk(const struct layout_case *c, const struct hf_layout *layout, size_t node, uint64_t most,
+		 char *seen)
 {
 	uint64_t total = hf_layout_count(layout, node), done = 0, last = 0;
 
@@ -90,8 +91,9 @@ static void test_runs(void)
 				fits = walk(&cases[i], &layout, node, most[m], seen) && fits;
 			for (size_t page = 0; page < MOST_PAGES; page++)
 				count += (size_t)seen[page];
-			ok(fits && count == layout.pages, "%s: runs of at most %llu pages are every page once",
-			   cases[i].name, (unsigned long long)most[m]);
+			ok(fits && count == layout.pages,
+			   "%s: runs of at most %llu pages are every page once", cases[i].name,
+			   (unsigned long long)most[m]);
 		}
 		hf_layout_free(&layout);
 	}
@@ -105,9 +107,11 @@ static void test_counts(void)
 		struct hf_layout layout;
 		struct hf_err err = { 0 };
 
-		ok(hf_layout_make(shares, HF_LENGTH(shares), block, &layout, &err) == 0, "uneven, block %d", block);
+		ok(hf_layout_make(shares, HF_LENGTH(shares), block, &layout, &err) == 0, "uneven, block %d",
+		   block);
 		for (size_t i = 0; i < HF_LENGTH(shares); i++)
-			is_u64(hf_layout_count(&layout, shares[i].node), shares[i].pages, "pages of node %zu", i);
+			is_u64(hf_layout_count(&layout, shares[i].node), shares[i].pages, "pages of node %zu",
+			       i);
 		is_u64(hf_layout_count(&layout, 4), 0, "none on a node that has no share");
 		is_u64(layout.pages, 352, "pages in all");
 		hf_layout_free(&layout);

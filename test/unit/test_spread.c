@@ -25,18 +25,18 @@ static void test_even(void)
 		size_t count;
 		const char *want;
 	} t[] = {
-		{ 0, 3, "0,0,0" },   { 10, 1, "10" },	      { 10, 2, "5,5" },
-		{ 10, 3, "4,3,3" },  { 11, 3, "4,4,3" },      { 2, 4, "1,1,0,0" },
-		{ 512, 3, "171,171,170" },
-		{ LARGEST, 2, "4611686018427387904,4611686018427387903" },
+		{ 0, 3, "0,0,0" },         { 10, 1, "10" },
+		{ 10, 2, "5,5" },          { 10, 3, "4,3,3" },
+		{ 11, 3, "4,4,3" },        { 2, 4, "1,1,0,0" },
+		{ 512, 3, "171,171,170" }, { LARGEST, 2, "4611686018427387904,4611686018427387903" },
 	};
 	uint64_t out[MOST];
 	char buf[256];
 
 	for (size_t i = 0; i < HF_LENGTH(t); i++) {
 		hf_spread_even(t[i].total, t[i].count, out);
-		is_text(show(out, t[i].count, buf), t[i].want, "%llu over %zu", (unsigned long long)t[i].total,
-			t[i].count);
+		is_text(show(out, t[i].count, buf), t[i].want, "%llu over %zu",
+			(unsigned long long)t[i].total, t[i].count);
 	}
 }
 
@@ -57,21 +57,40 @@ static void test_rise(void)
 		{ "the remainder on the lowest index", 8, 3, { 5, 2, 9 }, { UINT64_MAX }, "8,7,9", 0 },
 		{ "beyond the highest", 20, 3, { 5, 2, 9 }, { UINT64_MAX }, "12,12,12", 0 },
 		{ "a limit is kept", 9, 2, { 0, 0 }, { 2, 100 }, "2,7", 0 },
-		{ "limits that differ", 512, 8, { 0 }, { 0, 512, 24, 2048, 0, 3596, 0, 7 }, "0,161,24,160,0,160,0,7", 0 },
+		{ "limits that differ",
+		  512,
+		  8,
+		  { 0 },
+		  { 0, 512, 24, 2048, 0, 3596, 0, 7 },
+		  "0,161,24,160,0,160,0,7",
+		  0 },
 		{ "what finds no room", 10, 3, { 1, 1, 1 }, { 2, 1, 4 }, "2,1,4", 6 },
 		{ "no room at all", 5, 2, { 3, 3 }, { 3, 0 }, "3,3", 5 },
 		{ "a level above its limit stays", 4, 2, { 9, 0 }, { 3, 10 }, "9,4", 0 },
 		{ "a full one does not hold the others", 3, 3, { 0, 5, 5 }, { 0, 9, 9 }, "0,7,6", 0 },
-		{ "huge", LARGEST, 2, { 0, 0 }, { UINT64_MAX }, "4611686018427387904,4611686018427387903", 0 },
+		{ "huge",
+		  LARGEST,
+		  2,
+		  { 0, 0 },
+		  { UINT64_MAX },
+		  "4611686018427387904,4611686018427387903",
+		  0 },
 		{ "huge levels", 5, 2, { LARGEST - 4, 0 }, { LARGEST, LARGEST }, "9223372036854775803,5", 0 },
-		{ "huge limits", LARGEST, 2, { LARGEST - 1, 0 }, { LARGEST, 0 }, "9223372036854775807,0", LARGEST - 1 },
+		{ "huge limits",
+		  LARGEST,
+		  2,
+		  { LARGEST - 1, 0 },
+		  { LARGEST, 0 },
+		  "9223372036854775807,0",
+		  LARGEST - 1 },
 	};
 	uint64_t level[MOST], rest;
 	char buf[256];
 
 	for (size_t i = 0; i < HF_LENGTH(t); i++) {
 		memcpy(level, t[i].level, sizeof(level));
-		rest = hf_spread_rise(t[i].total, t[i].count, level, t[i].limit[0] == UINT64_MAX ? NULL : t[i].limit);
+		rest = hf_spread_rise(t[i].total, t[i].count, level,
+				      t[i].limit[0] == UINT64_MAX ? NULL : t[i].limit);
 		is_text(show(level, t[i].count, buf), t[i].want, "rise: %s", t[i].name);
 		is_u64(rest, t[i].rest, "rise: %s, the rest", t[i].name);
 	}
@@ -158,8 +177,8 @@ static void test_weighted_always(void)
 		hf_spread_weighted(total, count, weight, out);
 		found = violation(total, count, weight, out);
 		if (found)
-			printf("# %llu over %s: %s\n", (unsigned long long)total, show(weight, count, weights),
-			       show(out, count, outs));
+			printf("# %llu over %s: %s\n", (unsigned long long)total,
+			       show(weight, count, weights), show(out, count, outs));
 	}
 	ok(!found, "weighted: the rules hold for 20000 inputs%s%s", found ? ": " : "", found ? found : "");
 }
