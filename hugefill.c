@@ -12,6 +12,8 @@ extern char **environ;
 const struct hf_command hf_commands[] = {
 	{ "alloc", "grow pools, mount hugetlbfs if needed, create files and fill them", hf_cmd_alloc },
 	{ "free", "remove or punch files, give pool pages back to the system", hf_cmd_free },
+	{ "mount", "mount hugetlbfs with safe options, if it is not mounted so already", hf_cmd_mount },
+	{ "umount", "unmount a hugetlbfs that nobody uses", hf_cmd_umount },
 	{ NULL, NULL, NULL },
 };
 

@@ -15,6 +15,28 @@ struct search {
 	struct hf_holders *found;
 };
 
+static bool is_it(const struct search *s, dev_t dev, ino_t ino)
+{
+	return dev == s->dev && (!s->ino || ino == s->ino);
+}
+
+/* Working and root directories hold a mount too. */
+static bool stands_on(const struct search *s, pid_t pid)
+{
+	static const char *const links[] = { "cwd", "root" };
+	bool found = false;
+
+	for (size_t i = 0; i < HF_LENGTH(links) && !s->ino && !found; i++) {
+		struct hf_err ignored = { 0 };
+		_cleanup_close_ int fd =
+			hf_sysroot_fd(s->root, O_PATH, &ignored, "proc/%d/%s", (int)pid, links[i]);
+		struct stat st;
+
+		found = fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == s->dev;
+	}
+	return found;
+}
+
 /* Any descriptor of the process that is the file; a process that ended meanwhile holds nothing. */
 static bool has_open(const struct search *s, pid_t pid, bool *hidden)
 {
@@ -33,8 +55,7 @@ static bool has_open(const struct search *s, pid_t pid, bool *hidden)
 	while (!found && (entry = readdir(dir)) != NULL) {
 		struct stat st;
 
-		found = fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && st.st_dev == s->dev &&
-			st.st_ino == s->ino;
+		found = fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && is_it(s, st.st_dev, st.st_ino);
 	}
 	closedir(dir);
 	return found;
@@ -56,7 +77,7 @@ static bool has_mapped(const struct search *s, pid_t pid)
 		unsigned long long ino;
 
 		if (sscanf(line, "%*s %*s %*s %x:%x %llu", &major, &minor, &ino) == 3)
-			found = makedev(major, minor) == s->dev && ino == s->ino;
+			found = is_it(s, makedev(major, minor), (ino_t)ino);
 	}
 	return found;
 }
@@ -70,7 +91,7 @@ static int look_into(const char *name, void *arg)
 
 	if (*name < '1' || *name > '9' || holder.pid == getpid())
 		return 0;
-	holder.open = has_open(s, holder.pid, &hidden);
+	holder.open = has_open(s, holder.pid, &hidden) || stands_on(s, holder.pid);
 	holder.mapped = !hidden && has_mapped(s, holder.pid);
 	s->found->hidden += hidden;
 	if (!holder.open && !holder.mapped)
@@ -107,6 +128,18 @@ int hf_holders_find(const struct hf_sysroot *root, dev_t dev, ino_t ino, struct 
 	if (holders->count)
 		qsort(holders->holders, holders->count, sizeof(*holders->holders), by_pid);
 	return r;
+}
+
+void hf_holders_hint(const struct hf_holders *holders, struct hf_err *err)
+{
+	for (size_t i = 0; i < holders->count && i < 16; i++) {
+		const struct hf_holder *h = &holders->holders[i];
+		char command[4 * sizeof(h->command)];
+
+		hf_err_hint(err, "process %d (%s) has it %s", (int)h->pid,
+			    hf_err_escape(h->command, command, sizeof(command)),
+			    h->mapped ? "mapped" : "open");
+	}
 }
 
 void hf_holders_free(struct hf_holders *holders)

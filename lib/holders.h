@@ -25,9 +25,11 @@ struct hf_holders {
 	size_t hidden;             /* processes that could not be looked into */
 };
 
-/* Live systems only. The process itself is left out. */
+/* Live systems only. The process itself is left out. ino 0: anything on the device. */
 int hf_holders_find(const struct hf_sysroot *root, dev_t dev, ino_t ino, struct hf_holders *holders,
 		    struct hf_err *err) _must_check _nonnull(1, 4, 5);
+/* "process 12 (qemu) has it mapped", a line each, into err's hint; sixteen at most. */
+void hf_holders_hint(const struct hf_holders *holders, struct hf_err *err);
 void hf_holders_free(struct hf_holders *holders);
 
 #endif

@@ -263,8 +263,9 @@ static int explain(const struct hf_sysroot *root, int rc, const char *tree, stru
 	if (!root->live)
 		return rc;
 	if (rc == -EACCES || rc == -EPERM)
-		hf_err_hint(err, "this file belongs to root: run as root; root of a container or of a user "
-				 "namespace without the host's rights (CAP_SYS_ADMIN) is not enough");
+		hf_err_hint(err,
+			    "this file belongs to the host's root: run as root, outside of containers and "
+			    "user namespaces (CAP_SYS_ADMIN in one of those is not enough)");
 	if (rc == -EROFS)
 		hf_err_hint(err,
 			    "%s is mounted read-only, as in most containers: run on the host, in a "

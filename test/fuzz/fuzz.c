@@ -38,8 +38,8 @@ void fuzz_check_err(int r, const struct hf_err *err)
 
 	fuzz_must(r < 0 && err->errnum == -r);
 	fuzz_must(err->what[0]);
-	fuzz_must(memchr(err->object, '\0', sizeof(err->object)) && memchr(err->what, '\0', sizeof(err->what)) &&
-		  memchr(err->hint, '\0', sizeof(err->hint)));
+	fuzz_must(memchr(err->object, '\0', sizeof(err->object)) &&
+		  memchr(err->what, '\0', sizeof(err->what)) && memchr(err->hint, '\0', sizeof(err->hint)));
 	check_shown(hf_err_escape(err->object, shown, sizeof(shown)));
 	check_shown(hf_err_printable(err->what, shown, sizeof(shown)));
 	check_shown(hf_err_printable(err->hint, shown, sizeof(shown)));
@@ -63,7 +63,7 @@ static void path_of(const struct fuzz_tree *tree, size_t i, char path[static 512
 	snprintf(path, 512, "%s/%s", tree->dir, tree->files[i].path);
 }
 
-static void put(const struct fuzz_tree *tree, size_t i, const void *bytes, size_t len)
+void fuzz_tree_put(const struct fuzz_tree *tree, size_t i, const void *bytes, size_t len)
 {
 	char path[512];
 	int fd;
@@ -100,21 +100,20 @@ void fuzz_tree_make(struct fuzz_tree *tree, const struct fuzz_file *files, size_
 	fuzz_must(tree->changed && mkdtemp(tree->dir));
 	for (size_t i = 0; i < count; i++) {
 		make_folders(tree, i);
-		put(tree, i, files[i].text, strlen(files[i].text));
+		fuzz_tree_put(tree, i, files[i].text, strlen(files[i].text));
 	}
 	fuzz_must(hf_sysroot_open(&tree->root, tree->dir, &err) == 0);
 }
 
 static void change(struct fuzz_tree *tree, const uint8_t *record, size_t size)
 {
-	size_t i = (size_t)(record[0] | 0x20) % tree->count;
+	/* The first character counts from '0'; adding multiples of count keeps it positive. */
+	size_t i = ((size_t)(record[0] & 0x7f) + (tree->count - 1) * '0') % tree->count;
 	char path[512];
 
-	/* 'a' is 1 more than a multiple of 32, and counts from 0. */
-	i = ((size_t)(record[0] | 0x20) + tree->count * 'a' - 'a') % tree->count;
 	tree->changed[i] = true;
-	if (record[0] & 0x20) {
-		put(tree, i, record + 1, size - 1);
+	if (!(record[0] & 0x80)) {
+		fuzz_tree_put(tree, i, record + 1, size - 1);
 		return;
 	}
 	path_of(tree, i, path);
@@ -138,28 +137,35 @@ void fuzz_tree_restore(struct fuzz_tree *tree)
 {
 	for (size_t i = 0; i < tree->count; i++) {
 		if (tree->changed[i])
-			put(tree, i, tree->files[i].text, strlen(tree->files[i].text));
+			fuzz_tree_put(tree, i, tree->files[i].text, strlen(tree->files[i].text));
 		tree->changed[i] = false;
 	}
 }
 
 #define NODES "sys/devices/system/node/"
-#define NODE(n, cpus, distance)                                                                               \
-	{ NODES "node" n "/cpulist", cpus "\n" }, { NODES "node" n "/distance", distance "\n" },              \
-	{ NODES "node" n "/meminfo", "Node " n " MemTotal:       67108864 kB\nNode " n " MemFree:        62914560 kB\n" }
-#define NODE_POOL(n, size, nr, free, surplus)                                                                 \
-	{ NODES "node" n "/hugepages/hugepages-" size "kB/nr_hugepages", nr "\n" },                           \
-	{ NODES "node" n "/hugepages/hugepages-" size "kB/free_hugepages", free "\n" },                       \
-	{ NODES "node" n "/hugepages/hugepages-" size "kB/surplus_hugepages", surplus "\n" }
-#define POOL(size, nr, free, resv, surplus, overcommit)                                                       \
-	{ "sys/kernel/mm/hugepages/hugepages-" size "kB/nr_hugepages", nr "\n" },                             \
-	{ "sys/kernel/mm/hugepages/hugepages-" size "kB/free_hugepages", free "\n" },                         \
-	{ "sys/kernel/mm/hugepages/hugepages-" size "kB/resv_hugepages", resv "\n" },                         \
-	{ "sys/kernel/mm/hugepages/hugepages-" size "kB/surplus_hugepages", surplus "\n" },                   \
-	{ "sys/kernel/mm/hugepages/hugepages-" size "kB/nr_overcommit_hugepages", overcommit "\n" }
+#define NODE(n, cpus, distance)                                                                            \
+	{ NODES "node" n "/cpulist", cpus "\n" }, { NODES "node" n "/distance", distance "\n" },           \
+	{                                                                                                  \
+		NODES "node" n "/meminfo",                                                                 \
+			"Node " n " MemTotal:       67108864 kB\nNode " n " MemFree:        62914560 kB\n" \
+	}
+#define NODE_POOL(n, size, nr, free, surplus)                                                    \
+	{ NODES "node" n "/hugepages/hugepages-" size "kB/nr_hugepages", nr "\n" },              \
+		{ NODES "node" n "/hugepages/hugepages-" size "kB/free_hugepages", free "\n" },  \
+	{                                                                                        \
+		NODES "node" n "/hugepages/hugepages-" size "kB/surplus_hugepages", surplus "\n" \
+	}
+#define POOL(size, nr, free, resv, surplus, overcommit)                                                 \
+	{ "sys/kernel/mm/hugepages/hugepages-" size "kB/nr_hugepages", nr "\n" },                       \
+		{ "sys/kernel/mm/hugepages/hugepages-" size "kB/free_hugepages", free "\n" },           \
+		{ "sys/kernel/mm/hugepages/hugepages-" size "kB/resv_hugepages", resv "\n" },           \
+		{ "sys/kernel/mm/hugepages/hugepages-" size "kB/surplus_hugepages", surplus "\n" },     \
+	{                                                                                               \
+		"sys/kernel/mm/hugepages/hugepages-" size "kB/nr_overcommit_hugepages", overcommit "\n" \
+	}
 #define GROUP "sys/fs/cgroup/a/b/hugetlb."
 
-/* The first 26 can be named by a letter; all by what follows z. */
+/* Seeds name them by their position: new ones come last. */
 const struct fuzz_file fuzz_machine_files[] = {
 	{ "proc/meminfo", "MemTotal:       134217728 kB\nMemFree:        125829120 kB\n"
 			  "MemAvailable:   127926272 kB\nHugepagesize:       2048 kB\n" },
@@ -171,9 +177,10 @@ const struct fuzz_file fuzz_machine_files[] = {
 	POOL("2048", "6208", "4000", "500", "64", "1024"),
 	NODE_POOL("0", "2048", "4096", "3000", "0"),
 	NODE_POOL("1", "2048", "2112", "1000", "64"),
-	{ "proc/self/mountinfo", "28 1 8:1 / / rw - ext4 ext4 rw\n"
-				 "29 28 0:24 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,memory_hugetlb_accounting\n"
-				 "31 28 0:27 / /dev/hugepages rw - hugetlbfs hugetlbfs rw,pagesize=2M\n" },
+	{ "proc/self/mountinfo",
+	  "28 1 8:1 / / rw - ext4 ext4 rw\n"
+	  "29 28 0:24 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,memory_hugetlb_accounting\n"
+	  "31 28 0:27 / /dev/hugepages rw - hugetlbfs hugetlbfs rw,pagesize=2M\n" },
 	{ "proc/self/cgroup", "0::/a/b\n" },
 	{ "proc/buddyinfo", "Node 0, zone   Normal     12      7      5      9      3      2      4\n"
 			    "Node 1, zone   Normal      1      0      5      9      3      2  40000\n" },

@@ -37,12 +37,14 @@ struct fuzz_tree {
 };
 
 /*
- * Makes the tree once. data is then records, 0xff between them: a letter for the file (a: the first;
- * as a capital letter: there is no such file) and what it holds. After the run restore puts
- * everything back.
+ * Makes the tree once. data is then records, 0xff between them: a character for the file ('0': the
+ * first, and so on in ASCII, round and round) and what it holds; with the highest bit set there is no
+ * such file. After the run restore puts everything back.
  */
 void fuzz_tree_make(struct fuzz_tree *tree, const struct fuzz_file *files, size_t count);
 void fuzz_tree_write(struct fuzz_tree *tree, const uint8_t *data, size_t size);
+/* One file of it, which restore does not know of. */
+void fuzz_tree_put(const struct fuzz_tree *tree, size_t i, const void *bytes, size_t len);
 void fuzz_tree_restore(struct fuzz_tree *tree);
 
 /* A whole machine: two nodes, pages of 2 MiB and 1 GiB, one mount, cgroup v2. */

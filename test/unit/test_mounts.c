@@ -34,11 +34,8 @@ static void test_fixtures(void)
 		const char *name;
 		size_t count;
 	} t[] = {
-		{ "one-node", 0 },
-		{ "two-nodes", 1 },
-		{ "eight-nodes", 4 },
-		{ "arm64", 2 },
-		{ "no-hugetlb", 0 },
+		{ "one-node", 0 }, { "two-nodes", 1 },  { "eight-nodes", 4 },
+		{ "arm64", 2 },    { "no-hugetlb", 0 },
 	};
 
 	for (size_t i = 0; i < HF_LENGTH(t); i++) {
@@ -66,7 +63,8 @@ static void test_options(void)
 	is_u64(m->page_size, 2 * MIB, "its page size");
 	ok(m->size_limit == HF_MOUNTS_NONE && m->min_size == HF_MOUNTS_NONE && m->nr_inodes == HF_MOUNTS_NONE,
 	   "it has no limits");
-	ok(m->mode == 0755 && m->uid == 0 && m->gid == 0 && !m->read_only && !m->hidden, "and the default mode");
+	ok(m->mode == 0755 && m->uid == 0 && m->gid == 0 && !m->read_only && !m->hidden,
+	   "and the default mode");
 	is_text(m->options, "rw,nosuid,nodev,relatime,pagesize=2M", "options as the kernel shows them");
 
 	m = &mounts.mounts[1];
@@ -82,7 +80,8 @@ static void test_options(void)
 	ok(mounts.mounts[3].hidden, "the fourth is covered");
 	hf_mounts_free(&mounts);
 
-	ok(read_text(ROOT "30 28 0:9 / /h rw - hugetlbfs none ro\n", &mounts, &err) == 0, "no options at all");
+	ok(read_text(ROOT "30 28 0:9 / /h rw - hugetlbfs none ro\n", &mounts, &err) == 0,
+	   "no options at all");
 	is_u64(mounts.mounts[0].page_size, 2 * MIB, "no pagesize= is the default size");
 	ok(mounts.mounts[0].read_only, "a superblock that is read only");
 	hf_mounts_free(&mounts);
@@ -143,8 +142,8 @@ static const struct walk walks[] = {
 	{ "a relative path", ROOT DEV HUGE_2M, "dev/hugepages", NULL, false, false, false },
 	{ "covered at the same place", ROOT DEV HUGE_2M "32 31 0:30 / /dev/hugepages rw - tmpfs t rw\n",
 	  "/dev/hugepages", "tmpfs", false, false, true },
-	{ "covered above", ROOT DEV HUGE_2M "32 24 0:30 / /dev rw - tmpfs t rw\n", "/dev/hugepages", NULL, false,
-	  false, true },
+	{ "covered above", ROOT DEV HUGE_2M "32 24 0:30 / /dev rw - tmpfs t rw\n", "/dev/hugepages", NULL,
+	  false, false, true },
 	{ "over an autofs",
 	  ROOT DEV "30 24 0:26 / /dev/hugepages rw - autofs a rw\n"
 		   "31 30 0:27 / /dev/hugepages rw - hugetlbfs h rw,pagesize=2M\n",
@@ -155,10 +154,16 @@ static const struct walk walks[] = {
 	  "/dev/hugepages/inner", NULL, true, false, false },
 	{ "children listed first", HUGE_2M DEV ROOT, "/dev/hugepages", "hugetlbfs", true, true, false },
 	{ "a chroot: parents not shown", HUGE_2M, "/dev/hugepages/f", NULL, true, false, false },
-	{ "a root that is its own parent", "1 1 0:2 / / rw - rootfs rootfs rw\n" ROOT DEV HUGE_2M, "/dev/hugepages",
+	{ "a root that is its own parent", "1 1 0:2 / / rw - rootfs rootfs rw\n" ROOT DEV HUGE_2M,
+	  "/dev/hugepages", "hugetlbfs", true, true, false },
+	{ "the same, listed last", HUGE_2M DEV ROOT "1 1 0:2 / / rw - rootfs rootfs rw\n", "/dev/hugepages",
 	  "hugetlbfs", true, true, false },
-	{ "a circle", "5 6 0:2 / / rw - tmpfs t rw\n6 5 0:3 / / rw - hugetlbfs h rw\n", "/x", NULL, false, false,
-	  true },
+	{ "a circle on the way",
+	  "1 1 0:2 / / rw - tmpfs t rw\n5 1 0:3 / / rw - tmpfs t rw\n6 5 0:4 / / rw - tmpfs t rw\n"
+	  "5 6 0:5 / / rw - tmpfs t rw\n7 9 0:6 / /h rw - hugetlbfs h rw\n",
+	  "/x", NULL, false, false, true },
+	{ "a circle", "5 6 0:2 / / rw - tmpfs t rw\n6 5 0:3 / / rw - hugetlbfs h rw\n", "/x", NULL, false,
+	  false, true },
 };
 
 /* Which mount holds a path: as the kernel walks, whatever lies over what. */
@@ -187,8 +192,8 @@ static void test_covered(void)
 	struct hf_mounts mounts;
 	struct hf_err err = { 0 };
 
-	ok(read_text(ROOT DEV HUGE_2M "32 31 0:30 / /dev/hugepages rw - hugetlbfs h rw,pagesize=1024M\n", &mounts,
-		     &err) == 0 &&
+	ok(read_text(ROOT DEV HUGE_2M "32 31 0:30 / /dev/hugepages rw - hugetlbfs h rw,pagesize=1024M\n",
+		     &mounts, &err) == 0 &&
 		   mounts.count == 2,
 	   "two hugetlbfs at one place");
 	ok(hf_mounts_at(&mounts, "/dev/hugepages") == &mounts.mounts[1], "the later one is on top");
@@ -247,6 +252,7 @@ static void test_act(void)
 	is_text(err.object, path, "the target is named");
 	ok(hf_mounts_umount(path, &err) == -ENOENT, "umount: no directory");
 	ok(hf_mounts_umount(tree_dir, &err) == -EINVAL, "umount: no hugetlbfs");
+	has_text(err.what, "no hugetlbfs", "is seen before the kernel is asked");
 	if (symlink("/proc", path) < 0)
 		abort();
 	ok(hf_mounts_umount(path, &err) == -ENOTDIR, "umount: no symbolic link is followed");
@@ -264,7 +270,8 @@ static void test_machine(void)
 	is_u64(rules.npage_sizes, 4, "rules: page sizes");
 	is_u64(rules.page_sizes[3], GIB, "rules: the largest");
 	is_u64(rules.default_page_size, 2 * MIB, "rules: the default");
-	ok(rules.online == &machine.topo.online && rules.memory == &machine.topo.memory && rules.nodes == &nodes,
+	ok(rules.online == &machine.topo.online && rules.memory == &machine.topo.memory &&
+		   rules.nodes == &nodes,
 	   "rules: nodes");
 	hf_machine_free(&machine);
 

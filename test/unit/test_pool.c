@@ -52,7 +52,8 @@ static void test_sizes(void)
 
 	tree_copy("one-node");
 	tree_put("proc/meminfo", "MemTotal: 1024 kB\nMemFree: 512 kB\nHugepagesize:    1048576 kB\n");
-	ok(read_dir(&m, tree_dir) == 0 && hf_pools_default(&m.pools) == &m.pools.pools[1], "the default can be 1G");
+	ok(read_dir(&m, tree_dir) == 0 && hf_pools_default(&m.pools) == &m.pools.pools[1],
+	   "the default can be 1G");
 	ok(!m.pools.pools[0].is_default, "and only that is marked");
 	drop(&m);
 }
@@ -142,10 +143,12 @@ static void test_nodes(void)
 	tree_drop("sys/devices/system/node/node0/hugepages");
 	ok(read_dir(&m, tree_dir) == 0, "no files per node");
 	pool = hf_pools_default(&m.pools);
-	ok(!pool->has_nodes && pool->nodes[0].nr == 7 && pool->nodes[0].free == 5 && pool->nodes[0].surplus == 3,
+	ok(!pool->has_nodes && pool->nodes[0].nr == 7 && pool->nodes[0].free == 5 &&
+		   pool->nodes[0].surplus == 3,
 	   "node 0 mirrors the machine");
 	ok(hf_pool_write(&m.root, &m.topo, pool, 0, 9, &m.err) == -EROFS, "a write goes to");
-	has_text(m.err.object, "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "the machine's file");
+	has_text(m.err.object, "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages",
+		 "the machine's file");
 	drop(&m);
 }
 
@@ -156,7 +159,8 @@ static void test_refusal(void)
 
 	ok(read_dir(&m, FIXTURES "two-nodes") == 0, "two-nodes");
 	pool = hf_pools_default(&m.pools);
-	ok(hf_pool_write(&m.root, &m.topo, pool, 1, 9, &m.err) == -EROFS, "write is refused on a captured tree");
+	ok(hf_pool_write(&m.root, &m.topo, pool, 1, 9, &m.err) == -EROFS,
+	   "write is refused on a captured tree");
 	is_text(m.err.object, FIXTURES "two-nodes/" NODE1_2M "nr_hugepages", "the node's file is named");
 	has_text(m.err.what, "captured tree", "with the reason");
 	is_text(m.err.hint, "", "no hint about mounts or root");
@@ -187,9 +191,11 @@ static void test_write(void)
 	is_u64(pool->nodes[1].free, 1234, "and its free pages");
 	is_u64(pool->free, 4444, "and the machine's");
 	is_u64(pool->nodes[0].nr, 4096, "the other node is left alone");
-	ok(hf_pool_write_overcommit(&m.root, pool, 77, &m.err) == 0 && pool->overcommit == 77, "overcommit is read back");
+	ok(hf_pool_write_overcommit(&m.root, pool, 77, &m.err) == 0 && pool->overcommit == 77,
+	   "overcommit is read back");
 	tree_put(NODE1_2M "surplus_hugepages", "cut");
-	ok(hf_pool_write(&m.root, &m.topo, pool, 1, 6, &m.err) == -EBADMSG, "what cannot be read back is an error");
+	ok(hf_pool_write(&m.root, &m.topo, pool, 1, 6, &m.err) == -EBADMSG,
+	   "what cannot be read back is an error");
 	ok(hf_pool_compact(&m.root, &m.topo, 1, &m.err) == -ENOENT, "no compaction in this kernel");
 	drop(&m);
 }

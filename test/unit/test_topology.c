@@ -105,7 +105,8 @@ static void test_memory(void)
 
 	tree_copy("two-nodes");
 	/* Some virtual machines tell less in the nodes than there is. */
-	tree_put("sys/devices/system/node/node0/meminfo", "Node 0 MemTotal: 4194304 kB\nNode 0 MemFree: 1024 kB\n");
+	tree_put("sys/devices/system/node/node0/meminfo",
+		 "Node 0 MemTotal: 4194304 kB\nNode 0 MemFree: 1024 kB\n");
 	ok(read_dir(tree_dir, &topo, &err) == 0, "a node that tells less than it has");
 	hf_nodeset_add(&nodes, 1);
 	is_u64(hf_topology_memory(&topo, &nodes), 64 * GIB, "one node's memory is its own");
@@ -126,7 +127,8 @@ static void test_workers(void)
 	struct hf_err err = { 0 };
 
 	tree_copy("eight-nodes");
-	tree_put("proc/self/status", "Name:\tx\nGroups:\t1 2 3\nCpus_allowed_list:\t8-11,40-63\nMems_allowed_list:\t2-3\n");
+	tree_put("proc/self/status",
+		 "Name:\tx\nGroups:\t1 2 3\nCpus_allowed_list:\t8-11,40-63\nMems_allowed_list:\t2-3\n");
 	ok(read_dir(tree_dir, &topo, &err) == 0, "eight-nodes with an affinity");
 	is_set(&topo.mems_allowed, "2-3", "nodes allowed");
 	is_worker_cpus(&topo, 1, "8-11", "a node's CPUs are cut to those allowed");
@@ -159,7 +161,8 @@ static void test_old_kernels(void)
 	tree_new();
 	tree_put("proc/meminfo", "MemTotal: 2097152 kB\nMemFree: 1048576 kB\n");
 	ok(read_dir(tree_dir, &topo, &err) == 0, "a kernel without NUMA, status and MemAvailable");
-	ok(!topo.numa && topo.nnodes == 1 && topo.nodes[0].id == 0 && topo.nodes[0].has_memory, "is one node 0");
+	ok(!topo.numa && topo.nnodes == 1 && topo.nodes[0].id == 0 && topo.nodes[0].has_memory,
+	   "is one node 0");
 	is_u64(topo.nodes[0].mem_total, 2 * GIB, "with all memory");
 	is_u64(topo.nodes[0].mem_free, GIB, "and all that is free");
 	is_u64(topo.mem_available, GIB, "which stands in for MemAvailable");
@@ -195,10 +198,12 @@ static void test_sparse(void)
 	tree_put("sys/devices/system/node/online", "0,8\n");
 	tree_put("sys/devices/system/node/has_memory", "0,8,9\n");
 	tree_put("sys/devices/system/node/node8/cpulist", "\n");
-	tree_put("sys/devices/system/node/node8/meminfo", "Node 8 MemTotal: 1048576 kB\nNode 8 MemFree: 4 kB\n");
+	tree_put("sys/devices/system/node/node8/meminfo",
+		 "Node 8 MemTotal: 1048576 kB\nNode 8 MemFree: 4 kB\n");
 	tree_put("sys/devices/system/node/node8/distance", "40 10\n");
 	ok(read_dir(tree_dir, &topo, &err) == 0, "nodes 0 and 8");
-	ok(topo.nnodes == 2 && topo.nodes[1].id == 8 && hf_topology_index(&topo, 8) == 1, "are indexes 0 and 1");
+	ok(topo.nnodes == 2 && topo.nodes[1].id == 8 && hf_topology_index(&topo, 8) == 1,
+	   "are indexes 0 and 1");
 	is_u64(topo.nodes[1].mem_total, GIB, "node 8's memory");
 	is_set(&topo.memory, "0,8", "a node that is not online has no memory");
 	hf_topology_free(&topo);

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "mountpoint.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "holders.h"
+#include "place.h"
+#include "size.h"
+
+static int remove_directory(void *arg, struct hf_err *err)
+{
+	const char *dir = arg;
+
+	if (rmdir(dir) == 0 || errno == ENOENT)
+		return 0;
+	hf_err_sys(err, errno, dir, "cannot remove the directory that was made for the mount");
+	hf_err_hint(err, "rmdir %s", dir);
+	return -err->errnum;
+}
+
+static int unmount(void *arg, struct hf_err *err)
+{
+	const char *dir = arg;
+	int r = hf_mounts_umount(dir, err);
+
+	if (r < 0)
+		hf_err_hint(err, "umount %s", dir);
+	return r;
+}
+
+static int make_directory(struct hf_undo *undo, const char *dir, struct hf_err *err)
+{
+	struct stat st;
+	char *copy;
+
+	if (hf_undo_reserve(undo, err) < 0)
+		return -ENOMEM;
+	copy = strdup(dir);
+	if (!copy)
+		return hf_err_nomem(err);
+	if (mkdir(dir, 0755) == 0) {
+		hf_undo_push(undo, remove_directory, free, copy);
+		return 0;
+	}
+	free(copy);
+	if (errno != EEXIST)
+		return hf_err_sys(err, errno, dir, "cannot make the directory to mount hugetlbfs on");
+	if (lstat(dir, &st) < 0)
+		return hf_err_sys(err, errno, dir, "cannot look at the directory to mount hugetlbfs on");
+	if (!S_ISDIR(st.st_mode))
+		return hf_err_set(err, ENOTDIR, dir,
+				  "is no directory, so that hugetlbfs cannot be mounted on it");
+	return 0;
+}
+
+int hf_mountpoint_make(struct hf_undo *undo, const struct hf_mount_request *request, struct hf_err *err)
+{
+	int r = make_directory(undo, request->target, err);
+	char *copy;
+
+	if (r < 0 || hf_undo_reserve(undo, err) < 0)
+		return r < 0 ? r : -ENOMEM;
+	copy = strdup(request->target);
+	if (!copy)
+		return hf_err_nomem(err);
+	r = hf_mounts_mount(request, err);
+	if (r < 0)
+		free(copy);
+	else
+		hf_undo_push(undo, unmount, free, copy);
+	return r;
+}
+
+/* One difference, a line of the hint. */
+static void differ(struct hf_err *err, const char *what, uint64_t have, uint64_t want, bool bytes)
+{
+	char a[HF_SIZE_TEXT] = "no limit", b[HF_SIZE_TEXT];
+
+	if (have != HF_MOUNTS_NONE)
+		bytes ? (void)hf_size_exact(have, a)
+		      : (void)snprintf(a, sizeof(a), "%llu", (unsigned long long)have);
+	bytes ? (void)hf_size_exact(want, b) : (void)snprintf(b, sizeof(b), "%llu", (unsigned long long)want);
+	hf_err_hint(err, "%s: it has %s, %s is wanted", what, a, b);
+}
+
+static void differ_given(struct hf_err *err, const char *what, uint64_t have, uint64_t want, bool bytes)
+{
+	if (want != HF_MOUNTS_NONE && have != want)
+		differ(err, what, have, want, bytes);
+}
+
+int hf_mountpoint_compare(const struct hf_machine *machine, const struct hf_mount_request *request,
+			  unsigned given, struct hf_err *err)
+{
+	const char *type = hf_mounts_type_at(&machine->mounts, request->target);
+	const struct hf_mount *have = hf_mounts_at(&machine->mounts, request->target);
+
+	if (!type)
+		return 0;
+	if (!have)
+		return hf_err_set(err, EEXIST, request->target,
+				  "a %s is mounted there, and nothing is mounted on top of it", type);
+	hf_err_set(err, EEXIST, request->target, "a hugetlbfs with other options is mounted there");
+	if (have->page_size != request->page_size)
+		differ(err, "page size", have->page_size, request->page_size, true);
+	differ_given(err, "size", have->size_limit, request->size_limit, true);
+	differ_given(err, "min_size", have->min_size, request->min_size, true);
+	differ_given(err, "nr_inodes", have->nr_inodes, request->nr_inodes, false);
+	if (given & HF_MOUNTPOINT_MODE && have->mode != request->mode)
+		hf_err_hint(err, "mode: it has %04o, %04o is wanted", (unsigned)have->mode,
+			    (unsigned)request->mode);
+	if (given & HF_MOUNTPOINT_UID && have->uid != request->uid)
+		differ(err, "uid", have->uid, request->uid, false);
+	if (given & HF_MOUNTPOINT_GID && have->gid != request->gid)
+		differ(err, "gid", have->gid, request->gid, false);
+	if (err->hint[0])
+		return -EEXIST;
+	*err = (struct hf_err){ 0 };
+	return 1;
+}
+
+static int refuse_held(const struct hf_machine *machine, const char *target, const struct stat *st,
+		       struct hf_err *err)
+{
+	struct hf_holders holders = { 0 };
+	int r = hf_holders_find(&machine->root, st->st_dev, 0, &holders, err);
+
+	if (r == 0 && holders.count) {
+		r = hf_err_set(err, EBUSY, target, "%zu process%s something on it", holders.count,
+			       holders.count == 1 ? " has" : "es have");
+		hf_holders_hint(&holders, err);
+	}
+	hf_holders_free(&holders);
+	return r;
+}
+
+static size_t count_entries(const char *dir)
+{
+	DIR *stream = opendir(dir);
+	const struct dirent *entry;
+	size_t count = 0;
+
+	while (stream && (entry = readdir(stream)) != NULL)
+		count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+	if (stream)
+		closedir(stream);
+	return count;
+}
+
+int hf_mountpoint_remove(const struct hf_machine *machine, const char *target, bool force, bool dry_run,
+			 struct hf_err *err)
+{
+	struct stat st;
+	size_t entries;
+	int r;
+
+	if (lstat(target, &st) < 0)
+		return hf_err_sys(err, errno, target, "cannot look at it");
+	if (!hf_mounts_at(&machine->mounts, target))
+		return hf_err_set(err, EINVAL, target, "no hugetlbfs is mounted there");
+	r = refuse_held(machine, target, &st, err);
+	if (r < 0)
+		return r;
+	entries = count_entries(target);
+	if (entries && !force) {
+		hf_err_set(err, ENOTEMPTY, target, "%zu file%s on it would be gone with it", entries,
+			   entries == 1 ? "" : "s");
+		hf_err_hint(err, "remove them with hugefill free, or unmount with --force");
+		return -ENOTEMPTY;
+	}
+	return dry_run ? 0 : hf_mounts_umount(target, err);
+}
