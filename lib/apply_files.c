@@ -288,6 +288,7 @@ static int cut(struct hf_transaction *t, struct hf_hugefile *file, uint64_t page
 		r = hf_hugefile_resize(file, pages * file->place->page_size, err);
 	if (r == 0)
 		hf_undo_push(&t->undo, cannot_uncut, NULL, file);
+	t->apply->changed = true;
 	return r;
 }
 

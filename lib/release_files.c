@@ -64,13 +64,7 @@ int hf_release_refuse_held(struct hf_release *r, const struct hf_place *place, s
 	if (rc == 0 && holders.count) {
 		rc = hf_err_set(err, EBUSY, place->path, "%zu process%s it, and it is not removed under them",
 				holders.count, holders.count == 1 ? " holds" : "es hold");
-		for (size_t i = 0; i < holders.count && i < 16; i++) {
-			char command[4 * sizeof(holders.holders[i].command)];
-
-			hf_err_hint(err, "process %d (%s) has it %s", (int)holders.holders[i].pid,
-				    hf_err_escape(holders.holders[i].command, command, sizeof(command)),
-				    holders.holders[i].mapped ? "mapped" : "open");
-		}
+		hf_holders_hint(&holders, err);
 		hf_err_hint(
 			err,
 			"--force removes it all the same; its pages come back when the last of them ends");

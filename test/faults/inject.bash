@@ -274,6 +274,7 @@ run_case() {
 	E*) injection=error=$injection ;;
 	*) injection=signal=$injection ;;
 	esac
+	[ -z "${PROGRESS:-}" ] || echo "$EPOCHREALTIME $what"
 	strike "$call${publish:+,$publish}" "$@" -e "inject=$call:$injection:when=$number"
 	if grep -E "^[0-9]+ +(<\.\.\. )?$call" "$dir/trace" | grep -qE 'INJECTED|^--- '; then
 		hit=$((hit + 1))
