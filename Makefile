@@ -8,6 +8,7 @@
 #   OUT=DIR                         another place than out/ (then the program lies there too)
 #   HUGEFILL=FILE                   test this program
 #   TESTS="FILE..."                 check-unit, check-cli, ...: only these
+#   FUZZ_TIME=SECONDS               of each fuzz target
 #   PROVE_FLAGS="-v"                what prove is to do besides
 #   V=1                             shows the commands
 
@@ -35,6 +36,9 @@ HF_LDFLAGS := -pie -pthread -Wl,-z,relro,-z,now
 LIB := $(sort $(wildcard lib/*.c))
 CMD := $(sort $(wildcard cmd/*.c))
 UNIT := $(sort $(wildcard test/unit/test_*.c))
+FUZZ := $(sort $(wildcard test/fuzz/fuzz_*.c))
+FUZZ_CC ?= clang
+FUZZ_TIME ?= 60
 
 # A variant is one set of sanitizers with its own objects: "obj" has none, "asan" is what unit tests
 # are linked with unless SAN says otherwise.
@@ -54,8 +58,9 @@ endif
 VARIANTS := $(sort $(BIN_VARIANT) $(UNIT_VARIANT))
 
 san_flags = $(if $(SAN_$(1)),-fsanitize=$(SAN_$(1)) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-# Fortified calls hide from the sanitizers what they look for.
-compile = $(CC) $(HF_CPPFLAGS) $(if $(SAN_$(1)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) $(CPPFLAGS) \
+# Fortified calls hide from the sanitizers what they look for. What is built for looking also looks at
+# its descriptors (hugefill.c).
+compile = $(CC) $(HF_CPPFLAGS) $(if $(SAN_$(1)),-DHF_DEBUG_FDS,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) $(CPPFLAGS) \
 	$(HF_CFLAGS) $(san_flags) $(CFLAGS)
 link = $(CC) $(HF_CFLAGS) $(san_flags) $(CFLAGS) $(HF_LDFLAGS) $(LDFLAGS)
 
@@ -71,7 +76,8 @@ all: $(BIN)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all unit deps deps-build deps-perf demo check check-house check-unit check-cli check-kernel \
-	check-faults lint format perf install uninstall clean FORCE
+	check-faults check-sanitized check-valgrind check-tsan fuzz fuzz-build fuzz-run lint format perf \
+	install uninstall clean FORCE
 
 say = $(if $(V),,@echo "  $(1)  $@"; )
 
@@ -98,7 +104,7 @@ $(OUT)/$(1)/libhugefill.a: $(LIB:%.c=$(OUT)/$(1)/%.o) $(OUT)/$(1)/link
 $(OUT)/$(1)/test/unit/test_%: $(OUT)/$(1)/test/unit/test_%.o $(OUT)/$(1)/libhugefill.a
 	$$(call say,LD)$$(call link,$(1)) -o $$@ $$^ $(LIBS)
 
--include $(wildcard $(patsubst %,$(OUT)/$(1)/%/*.d,. lib cmd test/unit))
+-include $(wildcard $(patsubst %,$(OUT)/$(1)/%/*.d,. lib cmd test/unit test/fuzz))
 endef
 $(foreach v,$(VARIANTS),$(eval $(call variant,$(v))))
 
@@ -136,6 +142,37 @@ check-kernel: $(BIN)
 	@test/run kernel $(TESTS)
 check-faults: $(BIN)
 	@test/run faults $(TESTS)
+
+# The same program built another way: what names this build must not reach that one.
+other = env -u HUGEFILL -u HF_OBJECTS $(MAKE) --no-print-directory
+
+# libFuzzer has a main of its own; fuzz_argv calls hugefill's, and replaces what it says it replaces.
+FUZZ_DIR := $(OUT)/$(BIN_VARIANT)/test/fuzz
+FUZZ_BINS := $(FUZZ:test/fuzz/%.c=$(FUZZ_DIR)/%)
+FUZZ_WRAP := argp_parse argp_error atexit hf_signals_catch hf_signals_deadline hf_machine_read hf_apply_run \
+	hf_release_run hf_mountpoint_make hf_mountpoint_remove hf_sysroot_write hf_sysroot_write_u64 \
+	hf_sysroot_link hf_mounts_mount hf_mounts_umount hf_hugefile_create hf_hugefile_open hf_lock_take \
+	hf_grow_run hf_grow_shrink
+
+$(FUZZ_DIR)/hugefill.o: hugefill.c $(OUT)/$(BIN_VARIANT)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)$(call compile,$(BIN_VARIANT)) -UHF_DEBUG_FDS -Dmain=hugefill_main \
+		-Wno-missing-prototypes -MMD -MP -c -o $@ $<
+
+$(FUZZ_DIR)/fuzz_argv: $(FUZZ_DIR)/hugefill.o $(CMD:%.c=$(OUT)/$(BIN_VARIANT)/%.o)
+$(FUZZ_DIR)/fuzz_argv: FUZZ_LINK := $(FUZZ_WRAP:%=-Wl,--wrap=%)
+$(FUZZ_DIR)/fuzz_%: $(FUZZ_DIR)/fuzz_%.o $(FUZZ_DIR)/fuzz.o $(OUT)/$(BIN_VARIANT)/libhugefill.a
+	$(call say,LD)$(call link,$(BIN_VARIANT)) -fsanitize=fuzzer $(FUZZ_LINK) -o $@ $(filter %.o,$^) \
+		$(filter %.a,$^) $(LIBS)
+
+# Each target for FUZZ_TIME seconds; what a target fails on lies in out/fuzz then.
+fuzz:
+	+@if test/fuzz/run probe $(FUZZ_CC); then \
+		$(other) CC='$(FUZZ_CC)' SAN=fuzzer-no-link,address,undefined fuzz-run; \
+	fi
+fuzz-build: $(FUZZ_BINS)
+fuzz-run: fuzz-build
+	@test/fuzz/run $(FUZZ_TIME) $(or $(TESTS),$(FUZZ_BINS))
 
 lint:
 	@MAKE='$(MAKE)' tools/lint.sh

@@ -185,7 +185,7 @@ static char *help_filter(int key, const char *text, void *input)
 static int read_specs(const struct alloc_opts *o, const struct hf_spec_rules *rules,
 		      struct hf_spec_list *list, struct hf_err *err)
 {
-	int r = o->size ? hf_spec_make(o->file ? o->file : "hugefill", o->size, rules, list, err) : 0;
+	int r = o->size ? hf_option_file(o->file, o->size, rules, list, err) : 0;
 
 	for (size_t i = 0; i < o->nspecs && r == 0; i++)
 		r = hf_spec_parse(o->specs[i], rules, list, err);
@@ -326,7 +326,7 @@ static int prepare(struct alloc_opts *o, struct hf_machine *machine, struct hf_s
 	if (o->nodes) {
 		r = hf_spec_parse_nodes(o->nodes, strlen(o->nodes), &rules, &nodes, err);
 		if (r < 0)
-			return r;
+			return hf_option_blame("--nodes", err);
 		hf_machine_rules(machine, &nodes, &rules);
 	}
 	r = read_specs(o, &rules, list, err);

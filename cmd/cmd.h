@@ -80,6 +80,9 @@ int hf_option_page_size(const struct hf_machine *machine, const char *text, uint
 /* One of names[], which ends with NULL; its index. */
 int hf_option_choice(const char *option, const char *text, const char *const *names, int *index,
 		     struct hf_err *err) _must_check;
+/* The spec of --size and --file (NULL: "hugefill"). */
+int hf_option_file(const char *name, const char *size, const struct hf_spec_rules *rules,
+		   struct hf_spec_list *list, struct hf_err *err) _must_check;
 /* Specs from --from, "-" is standard input. */
 int hf_option_from(const char *path, const struct hf_spec_rules *rules, struct hf_spec_list *list,
 		   struct hf_err *err) _must_check;

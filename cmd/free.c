@@ -212,7 +212,7 @@ static int read_specs(const struct free_opts *o, const struct hf_spec_rules *rul
 
 	short_form.amount_optional = false;
 	if (o->size)
-		r = hf_spec_make(o->file ? o->file : "hugefill", o->size, &short_form, list, err);
+		r = hf_option_file(o->file, o->size, &short_form, list, err);
 	for (size_t i = 0; i < o->nspecs && r == 0; i++)
 		r = hf_spec_parse(o->specs[i], rules, list, err);
 	if (r == 0 && o->from)
@@ -244,7 +244,7 @@ static int prepare(struct free_opts *o, struct hf_machine *machine, struct hf_sp
 	if (o->nodes) {
 		r = hf_spec_parse_nodes(o->nodes, strlen(o->nodes), &rules, &nodes, err);
 		if (r < 0)
-			return r;
+			return hf_option_blame("--nodes", err);
 		hf_machine_rules(machine, &nodes, &rules);
 	}
 	rules.amount_optional = true;

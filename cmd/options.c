@@ -26,6 +26,21 @@ int hf_option_blame(const char *option, struct hf_err *err)
 	return -err->errnum;
 }
 
+int hf_option_file(const char *name, const char *size, const struct hf_spec_rules *rules,
+		   struct hf_spec_list *list, struct hf_err *err)
+{
+	int r;
+
+	if (!*size)
+		return hf_err_usage(err, "--size", "an amount is missing; write one as 4G");
+	if (name && !*name)
+		return hf_err_usage(err, "--file", "a name is missing");
+	r = hf_spec_make(name ? name : "hugefill", size, rules, list, err);
+	if (r < 0 && !err->object[0])
+		snprintf(err->object, sizeof(err->object), "--size");
+	return r;
+}
+
 int hf_option_u64(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *value,
 		  struct hf_err *err)
 {

@@ -16,6 +16,8 @@ _hugefill_options() {
 	free)
 		echo '--size= --file= --page-size= --nodes= --from= --dry-run --force --punch= --shrink --umount'
 		;;
+	mount) echo '--page-size= --size= --min-size= --nr-inodes= --mode= --owner= --dry-run' ;;
+	umount) echo '--page-size= --force --dry-run' ;;
 	esac
 	echo "$_hugefill_common"
 }
@@ -26,6 +28,7 @@ _hugefill_columns() {
 	alloc,yes) echo ACTION TARGET NODE PAGESIZE FROM TO PAGES THREADS ;;
 	alloc,*) echo TARGET NODE PAGESIZE REQUESTED FILLED THREADS TIME RATE SPEEDUP STDEV PAGES ACTION ;;
 	free,*) echo TARGET NODE PAGESIZE ACTION REQUESTED FREED TIME PAGES ;;
+	mount,* | umount,*) echo TARGET PAGESIZE SIZE MIN_SIZE INODES MODE OWNER CHANGED ;;
 	esac
 }
 
@@ -66,6 +69,15 @@ _hugefill_mounts() {
 	while read -r _ target type _; do
 		[[ $type != hugetlbfs ]] || printf '%b\n' "$target"
 	done </proc/self/mounts
+}
+
+# _hugefill_mounted TEXT: those mounts that fit
+_hugefill_mounted() {
+	local mount
+
+	while read -r mount; do
+		[[ $mount != "$1"* ]] || echo "$mount"
+	done < <(_hugefill_mounts)
 }
 
 # _hugefill_paths TEXT: files and directories on hugetlbfs mounts, the mounts themselves where there are none
@@ -191,7 +203,8 @@ _hugefill_names() {
 _hugefill() {
 	local line=${COMP_LINE:0:COMP_POINT} words word text previous='' command='' plan=no i broken
 	local takes=' --size -s --file -f --page-size -p --nodes -N --from --threads -t --layout --method
-		--deadline --headroom --mode --owner --output -o --progress --sysroot --punch '
+		--deadline --headroom --mode --owner --output -o --progress --sysroot --punch --min-size
+		--nr-inodes '
 
 	# readline breaks words at "=", ":" and "@", which specs and options are full of.
 	read -ra words <<<"$line"
@@ -217,7 +230,12 @@ _hugefill() {
 		_hugefill_reply "$text" '' $(_hugefill_options "$command")
 		[[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
 	elif [[ -z $command ]]; then
-		_hugefill_reply "$text" '' alloc free
+		_hugefill_reply "$text" '' alloc free mount umount
+	elif [[ $command == mount ]]; then
+		_hugefill_names "$text" '' -d
+	elif [[ $command == umount ]]; then
+		_hugefill_lines "$text" _hugefill_mounted
+		compopt -o filenames 2>/dev/null
 	else
 		_hugefill_spec "$text" "$command"
 	fi

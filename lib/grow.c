@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "cause.h"
+#include "child.h"
 #include "clock.h"
 
 #define STEP_NS 25000000ULL /* a step is doubled below this, halved above twice this */
@@ -130,60 +131,95 @@ static void show(struct ladder *l)
 	l->grow->progress(l->grow->arg, l->done + have * l->pool->page_size);
 }
 
+/* What to write next: a step, surplus pages not counted, since they turn persistent without a page
+ * being allocated. */
+static uint64_t next_count(const struct ladder *l, const struct growth *g, uint64_t target)
+{
+	uint64_t nr = l->pool->nodes[g->node].nr;
+
+	return target > nr && target - nr > l->step ? nr + l->step : target;
+}
+
+static void adapt(struct ladder *l, uint64_t took)
+{
+	if (took < STEP_NS && l->step < UINT64_MAX / 4)
+		l->step *= 2;
+	else if (took > 2 * STEP_NS && l->step > 1)
+		l->step /= 2;
+}
+
 /* Steps up to target or until the kernel gives less than asked. */
 static int climb(struct ladder *l, struct growth *g, uint64_t target, struct hf_err *err)
 {
-	uint64_t persistent = hf_pool_node_persistent(l->pool, g->node);
-
-	while (persistent < target) {
-		uint64_t from = l->pool->nodes[g->node].nr, next, start = hf_clock_ns(), took;
+	for (;;) {
+		uint64_t next, start = hf_clock_ns();
 		int r;
 
 		if (hf_stop_requested(l->grow->stop))
 			return -ECANCELED;
-		/* Surplus turns persistent first, without a page being allocated. */
-		next = target - from > l->step && target > from ? from + l->step : target;
+		/* Writes are absolute: what others did since the last look would be lost. */
+		r = read_pool(l->grow->machine, l->pool, err);
+		if (r < 0 || hf_pool_node_persistent(l->pool, g->node) >= target)
+			return r;
+		next = next_count(l, g, target);
 		r = write_count(l, g, next, err);
 		if (r < 0)
 			return r;
 		show(l);
-		persistent = hf_pool_node_persistent(l->pool, g->node);
-		if (persistent < next)
+		if (hf_pool_node_persistent(l->pool, g->node) < next)
 			return hf_stop_requested(l->grow->stop) ? -ECANCELED : 0;
-		took = hf_clock_ns() - start;
-		if (took < STEP_NS)
-			l->step *= 2;
-		else if (took > 2 * STEP_NS && l->step > 1)
-			l->step /= 2;
+		adapt(l, hf_clock_ns() - start);
 	}
-	return 0;
 }
 
-/* Compacts, and where allowed drops caches, until a round gains nothing. */
+static int compact(void *arg)
+{
+	const struct growth *g = arg;
+	struct hf_err ignored = { 0 };
+
+	return hf_pool_compact(&g->machine->root, &g->machine->topo, g->node, &ignored);
+}
+
+static int drop_caches(void *arg)
+{
+	const struct growth *g = arg;
+	struct hf_err ignored = { 0 };
+
+	return hf_pool_drop_caches(&g->machine->root, &ignored);
+}
+
+/* One round: compacts, and writes for all that is missing at once, since each write repeats the
+ * kernel's costly attempt. A kernel that cannot compact is not an error: the write tells. */
+static int try_again(struct ladder *l, struct growth *g, uint64_t target, bool *gained, struct hf_err *err)
+{
+	uint64_t before = hf_pool_node_persistent(l->pool, g->node);
+	int r = hf_child_run(compact, g, l->grow->stop);
+
+	if (r == -ECANCELED)
+		return r;
+	l->step = UINT64_MAX / 2;
+	r = climb(l, g, target, err);
+	*gained = hf_pool_node_persistent(l->pool, g->node) > before;
+	return r;
+}
+
+/* Until a round gains nothing; with --drop-caches once more after that. */
 static int insist(struct ladder *l, struct growth *g, uint64_t target, struct hf_err *err)
 {
-	const struct hf_machine *machine = l->grow->machine;
-	struct hf_err refused = { 0 };
 	bool gained = true;
 
 	while (gained && hf_pool_node_persistent(l->pool, g->node) < target) {
-		uint64_t before = hf_pool_node_persistent(l->pool, g->node);
-		int r;
+		int r = try_again(l, g, target, &gained, err);
 
-		if (hf_stop_requested(l->grow->stop))
-			return -ECANCELED;
-		/* Not every kernel can compact, and the write below tells what it was good for. */
-		if (hf_pool_compact(&machine->root, &machine->topo, g->node, &refused) < 0)
-			refused = (struct hf_err){ 0 };
-		l->step = UINT64_MAX / 2;
-		r = climb(l, g, target, err);
 		if (r < 0)
 			return r;
-		gained = hf_pool_node_persistent(l->pool, g->node) > before;
-		if (gained || !l->grow->plan->request->drop_caches || l->dropped)
+		if (gained || l->dropped || !l->grow->plan->request->drop_caches)
 			continue;
 		l->dropped = true;
-		gained = hf_pool_drop_caches(&machine->root, &refused) == 0;
+		r = hf_child_run(drop_caches, g, l->grow->stop);
+		if (r == -ECANCELED)
+			return r;
+		gained = r == 0;
 	}
 	return 0;
 }

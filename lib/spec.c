@@ -129,6 +129,9 @@ int hf_spec_parse_nodes(const char *text, size_t len, const struct hf_spec_rules
 		*out = *rules->memory;
 	} else {
 		rc = hf_nodeset_parse(text, len, '+', out, err);
+		/* A number that is not there is no text to point at. */
+		if (rc < 0 && !err->object[0])
+			snprintf(err->object, sizeof(err->object), "%s", object);
 		if (rc == 0)
 			rc = check_nodes(out, rules, object, err);
 		if (rc < 0)
@@ -518,7 +521,9 @@ static int fail_line(int rc, const char *name, const char *place, struct hf_err 
 		return hf_err_usage(err, place,
 				    "the line is longer than %d bytes: specs are plain text, one a line",
 				    LINE_LARGEST);
-	return hf_err_sys(err, -rc, name, "cannot read specs");
+	hf_err_sys(err, -rc, name, "cannot read specs");
+	err->usage = true;
+	return rc;
 }
 
 int hf_spec_read(FILE *in, const char *name, const struct hf_spec_rules *rules, struct hf_spec_list *list,

@@ -230,7 +230,7 @@ judge() {
 
 	case $status in
 	0)
-		settles_to "$before" && [ "$scenario" != none ] && ! is_done && wrong "success, but nothing is done"
+		look
 		is_done || wrong "success, but not everything is done"
 		[ -s "$dir/out" ] || wrong "success, but no result"
 		;;

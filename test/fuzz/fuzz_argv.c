@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The command line of every command: the input is argv[1] and so on, each ended by a NUL.
+ * The command line of every command: after a byte of flags the input is argv[1] and so on, each ended
+ * by a NUL. Flag 1: the command gets --dry-run, if it has one.
  *
  * The whole program runs, its main renamed, again and again in one process:
- *  - Whatever --sysroot says, the machine is a small tree; a request that is no dry run ends before its
- *    first action. So nothing is changed, and a function below that would change something aborts.
+ *  - Whatever --sysroot says, the machine is a small tree. A request that would act ends before its
+ *    first action; a dry run must not come there. What changes anything below that aborts.
  *  - argp leaves by exit() after an error. It is told not to, and argp_error, after which the
  *    program's parsers count on never coming back, jumps to where the parsing began.
  *  - Handlers of signals, of the exit and timers are libFuzzer's own.
@@ -17,6 +18,7 @@
 #include <string.h>
 
 #include "../../lib/apply.h"
+#include "../../lib/mountpoint.h"
 #include "../../lib/release.h"
 #include "fuzz.h"
 
@@ -30,6 +32,7 @@ static struct fuzz_tree tree;
 static jmp_buf parsing;
 static const volatile void *parser; /* what argp keeps during the parse: its first allocation */
 static bool parse_begins;
+static bool dry_wanted, is_dry;
 
 static void note_allocation(const volatile void *memory, size_t size)
 {
@@ -44,6 +47,16 @@ static void note_release(const volatile void *memory)
 	(void)memory;
 }
 
+static bool has_dry_run(const struct argp *argp)
+{
+	const struct argp_option *o = argp->options;
+
+	for (; o && (o->name || o->key || o->doc); o++)
+		if (o->name && strcmp(o->name, "dry-run") == 0)
+			return true;
+	return false;
+}
+
 error_t __real_argp_parse(const struct argp *argp, int argc, char **argv, unsigned flags, int *index,
 			  void *input);
 error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsigned flags, int *index,
@@ -51,6 +64,17 @@ error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsign
 error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsigned flags, int *index,
 			  void *input)
 {
+	static char *words[MOST_WORDS + 3];
+
+	/* Specs are handed on as a part of argv: it outlives this call. */
+	if (dry_wanted && has_dry_run(argp)) {
+		words[0] = argv[0];
+		words[1] = (char *)(uintptr_t) "--dry-run";
+		memcpy(words + 2, argv + 1, (size_t)argc * sizeof(*argv));
+		argv = words;
+		argc++;
+		is_dry = true;
+	}
 	if (setjmp(parsing)) {
 		free((void *)(uintptr_t)parser);
 		return EINVAL;
@@ -79,20 +103,44 @@ int __wrap_hf_machine_read(const char *sysroot, struct hf_machine *machine, stru
 	return __real_hf_machine_read(tree.dir, machine, err);
 }
 
+static int act(struct hf_err *err)
+{
+	fuzz_must(!is_dry);
+	return hf_err_set(err, EROFS, "fuzz", "ends here");
+}
+
 int __wrap_hf_apply_run(struct hf_apply *apply, struct hf_err *err);
 int __wrap_hf_apply_run(struct hf_apply *apply, struct hf_err *err)
 {
 	fuzz_must(!hf_plan_is_fatal(apply->plan));
-	return hf_err_set(err, EROFS, "alloc", "ends here");
+	return act(err);
 }
 
 int __real_hf_release_run(struct hf_release *release, struct hf_err *err);
 int __wrap_hf_release_run(struct hf_release *release, struct hf_err *err);
 int __wrap_hf_release_run(struct hf_release *release, struct hf_err *err)
 {
-	if (release->request->dry_run)
-		return __real_hf_release_run(release, err);
-	return hf_err_set(err, EROFS, "free", "ends here");
+	return release->request->dry_run ? __real_hf_release_run(release, err) : act(err);
+}
+
+int __wrap_hf_mountpoint_make(struct hf_undo *undo, const struct hf_mount_request *request,
+			      struct hf_err *err);
+int __wrap_hf_mountpoint_make(struct hf_undo *undo, const struct hf_mount_request *request,
+			      struct hf_err *err)
+{
+	(void)undo;
+	fuzz_must(request->target);
+	return act(err);
+}
+
+int __real_hf_mountpoint_remove(const struct hf_machine *machine, const char *target, bool force,
+				bool dry_run, struct hf_err *err);
+int __wrap_hf_mountpoint_remove(const struct hf_machine *machine, const char *target, bool force,
+				bool dry_run, struct hf_err *err);
+int __wrap_hf_mountpoint_remove(const struct hf_machine *machine, const char *target, bool force,
+				bool dry_run, struct hf_err *err)
+{
+	return dry_run ? __real_hf_mountpoint_remove(machine, target, force, true, err) : act(err);
 }
 
 /* Nothing of the system is the program's to change here. */
@@ -156,12 +204,17 @@ static void begin(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = fuzz_text(data, size), *argv[MOST_WORDS + 2] = { (char *)(uintptr_t) "hugefill" };
+	char *text, *argv[MOST_WORDS + 2] = { (char *)(uintptr_t) "hugefill" };
 	int argc = 1;
 	bool hang = false;
 
+	if (!size)
+		return 0;
 	begin();
-	for (size_t at = 0; at < size && argc <= MOST_WORDS; at += strlen(text + at) + 1) {
+	text = fuzz_text(data, size);
+	dry_wanted = data[0] & 1;
+	is_dry = false;
+	for (size_t at = 1; at < size && argc <= MOST_WORDS; at += strlen(text + at) + 1) {
 		argv[argc++] = text + at;
 		hang = hang || hangs(text + at);
 	}

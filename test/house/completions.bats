@@ -15,8 +15,8 @@ in_bash() {
 	. "$1" || exit
 	shift
 	if [ "$1" = -m ]; then
-		mount=$2
-		_hugefill_mounts() { echo "$mount"; }
+		only=$2
+		_hugefill_mounts() { echo "$only"; }
 		shift 2
 	fi
 	for COMP_LINE; do
@@ -50,7 +50,7 @@ same() {
 		'hugefill alloc --layout=b' 'hugefill alloc --method=' 'hugefill free --progress=' \
 		'hugefill alloc --dr' 'hugefill alloc --size=' 'hugefill alloc -s alloc --layout i' \
 		'hugefill --punch') <<-'EOF'
-		hugefill  => alloc free
+		hugefill  => alloc free mount umount
 		hugefill fr => free
 		hugefill --json al => alloc
 		hugefill alloc --layout  => interleave block
@@ -68,7 +68,7 @@ same() {
 	run -0 diff - <(in_zsh 'hugefill ' 'hugefill fr' 'hugefill --json al' 'hugefill alloc --layout ' \
 		'hugefill alloc --layout=b' 'hugefill alloc --method ' 'hugefill free --progress ' \
 		'hugefill --punch') <<-'EOF'
-		hugefill  => alloc free
+		hugefill  => alloc free mount umount
 		hugefill fr => free
 		hugefill --json al => alloc
 		hugefill alloc --layout  => interleave block
@@ -85,7 +85,7 @@ same() {
 	plan=$("$HUGEFILL" alloc --dry-run --raw --output-all --sysroot="$TREE" --size 64G | head -n 1)
 	[ -n "$plan" ]
 	for shell in bash zsh; do
-		for command in alloc free; do
+		for command in alloc free mount umount; do
 			columns=$("$HUGEFILL" $command --help |
 				awk '/^Columns:/ { on = 1; next } on && /^  [A-Z]/ { printf "%s ", $1 }')
 			same "$columns" "$(offers $shell "hugefill $command -o ")"
@@ -131,7 +131,7 @@ same() {
 
 	mkdir "$mount"
 	run -0 in_bash -m "$mount" "hugefill alloc $BATS_TEST_TMPDIR/h"
-	[ "$output" = "hugefill alloc $BATS_TEST_TMPDIR/h => $mount/" ]
+	diff - <(echo "$output") <<<"hugefill alloc $BATS_TEST_TMPDIR/h => $mount/"
 	: >"$mount/vm0"
 	run -0 in_bash -m "$mount" "hugefill free $mount/v" "hugefill free -f $mount/" "hugefill free --file=$mount/v" \
 		'hugefill alloc def' 'hugefill free def' 'hugefill alloc vm0=4'
@@ -143,6 +143,8 @@ same() {
 		hugefill free def => default
 		hugefill alloc vm0=4 => 
 	EOF
+	[ "$(in_bash -m "$mount" 'hugefill umount /')" = "hugefill umount / => $mount" ]
+	[ "$(in_bash "hugefill mount $BATS_TEST_TMPDIR/")" = "hugefill mount $BATS_TEST_TMPDIR/ => $mount" ]
 }
 
 @test "both: files and directories of --from and --sysroot" {

@@ -87,18 +87,19 @@ at_least() {
 }
 
 @test "the man page names this version and every column" {
-	local columns command
+	local columns command title
 
 	# column_names ARGUMENT...: the heading of every table
 	column_names() {
 		"$HUGEFILL" "$1" --help | awk '/^Columns:/ { on = 1; next } on && /^  [A-Z]/ { print $1 }'
 	}
 	grep -q "^\.TH HUGEFILL 8 .* \"hugefill $(cat "$ROOT/VERSION")\"" "$ROOT/man/hugefill.8"
-	for command in alloc free; do
+	for command in alloc free mount umount; do
 		columns=$(column_names $command)
+		title="Columns of ${command/#*mount/mount and umount}"
 		[ -n "$columns" ]
-		none missing_in "$columns" "$(man_columns "Columns of $command")"
-		none missing_in "$(man_columns "Columns of $command")" "$columns"
+		none missing_in "$columns" "$(man_columns "$title")"
+		none missing_in "$(man_columns "$title")" "$columns"
 	done
 	columns=$("$HUGEFILL" alloc --dry-run --raw --output-all --sysroot="$TREE" --size 64G | head -n 1)
 	none missing_in "$columns" "$(man_columns 'Columns of alloc --dry-run')"

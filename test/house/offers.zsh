@@ -31,8 +31,9 @@ functions[inner]='
 	# A list might ask whether it is to be shown.
 	unsetopt auto_list auto_menu
 	PS1=
-	print READY'
+	print RE""ADY'
 
+# What is written to the shell is echoed, so that it must not hold the word READY itself.
 zpty shell zsh -f -i
 zpty -w shell "stty -echo; completions=${(q)1} hits=${(q)hits}"
 zpty -w shell ${functions[inner]//$'\n'/$'\n'}

@@ -188,6 +188,7 @@ load helper
 	hf 1 alloc "$tmp/new=2M"
 	has "$stderr" "hint: hugetlbfs is mounted on $mnt with 2M pages"
 	"${IN[@]}" umount "$mnt/bound"
+	mark
 }
 
 @test "directories on hugetlbfs, and links to them, serve" {

@@ -186,6 +186,11 @@ has_grown() {
 	[ "$(<"$POOL/nr_hugepages")" -gt 0 ]
 }
 
+# What was started last has made its file, which has no name yet.
+has_unnamed_file() {
+	find "/proc/$pid/fd" -lname '*(deleted)' | grep -q .
+}
+
 # ended STATUS: what was started last ends so
 ended() {
 	local got=0

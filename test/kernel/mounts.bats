@@ -205,7 +205,3 @@ options_of() {
 	has "$(<"$err")" "$mnt"
 	"${IN[@]}" rm "$mnt/other"
 }
-
-has_unnamed_file() {
-	find "/proc/$pid/fd" -lname '*(deleted)' | grep -q .
-}

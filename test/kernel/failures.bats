@@ -1,0 +1,289 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# alloc that fails, at every stage: pools, mounts, files and directories are as before.
+
+load helper
+
+# holey_file: two of 32 pages lack; the rest are numbered
+holey_file() {
+	full_file "$1" 64
+	punch "$1" 2 1
+	punch "$1" 30 1
+}
+
+HOLEY="1 2 0 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 0 32"
+
+@test "a pool that others use up, and may not grow" {
+	give 64
+	hold take 32
+	mark
+	hf 1 alloc --json --no-grow vm0=64M
+	field '.findings[0] | [.id, .object, .wanted] | join(" ")' "no-grow 2M 33554432"
+	same
+	hf 0 alloc --no-grow vm0=32M
+	hf 0 free --umount vm0
+}
+
+@test "reserved pages are others', too" {
+	give 64
+	hold reserve 32
+	mark
+	hf 1 alloc --json --no-grow vm0=64M
+	field '.findings[0].id' no-grow
+	same
+	# They stay so: the pool grows beside them.
+	hf 0 alloc vm0=64M
+	pool 48
+	equal "$(<"$POOL/resv_hugepages")" 16 reserved
+	hf 0 free --umount --shrink vm0
+	pool 16
+	give 64
+}
+
+# The kernel says that it has grown the pool, and has not, from the second write on.
+start_short_growth() {
+	start strace -D -f -qq -o "$tmp/trace" -e trace=write \
+		-P /sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages \
+		-P "$POOL/nr_hugepages" -e inject=write:retval=3:when=2..8 "$HUGEFILL" "$@"
+}
+
+@test "a pool that gets fewer pages than asked: requested, obtained, reason" {
+	start_short_growth alloc 2M=1G
+	ended 1
+	has "$(<"$err")" "hugefill alloc: 2M: node 0: requested 1G, obtained 512M: " "hint: " \
+		"2M: the pool is short: 512 pages were wanted in all, 256 could be had"
+	same
+}
+
+@test "the same for a file: neither mount nor file stays" {
+	start_short_growth alloc --json vm0=1G
+	ended 1
+	equal "$(jq -r '.findings[0] | [.fatal, .object, .node, .wanted, .got] | join(" ")' "$out")" \
+		"true 2M 0 1073741824 536870912"
+	equal "$(jq -r '[.changed, .not_undone, .error.errno] | join(" ")' "$out")" "false 0 ENOMEM"
+	same
+}
+
+@test "--deadline passes while the file is filled: exit 1, nothing left" {
+	start_slow_fill alloc --deadline 2 --threads 1 vm0=256M
+	ended 1
+	has "$(<"$err")" "/dev/hugepages/vm0: given up while it was being filled" "hint: --deadline has passed"
+	same
+}
+
+@test "--deadline passes while a pool grows" {
+	start_slow_growth alloc --deadline 1500ms 2M=1536M
+	ended 1
+	has "$(<"$err")" "hint: --deadline has passed"
+	same
+}
+
+@test "--deadline passes before anything is done" {
+	exec 8>>/run/hugefill.lock
+	flock 8
+	hf 1 alloc --deadline 100ms vm0=64M
+	has "$stderr" "waiting for another hugefill" "--deadline has passed"
+	exec 8>&-
+	same
+	hf 0 alloc --deadline 1h vm0=64M
+	hf 0 free --shrink --umount vm0
+}
+
+@test "a file with holes has the same holes again" {
+	mount_huge
+	give 64
+	holey_file "$mnt/db"
+	mark
+	run -1 "${IN[@]}" bash -c '"$@" >/dev/full' - "$HUGEFILL" alloc "$mnt/db=64M"
+	equal "$(stamps "$mnt/db")" "$HOLEY" stamps
+	same
+	run -1 "${IN[@]}" bash -c '"$@" >/dev/full' - "$HUGEFILL" alloc --resize "$mnt/db=96M"
+	equal "$(stamps "$mnt/db")" "$HOLEY" stamps
+	same
+	start_slow_fill alloc --deadline 2 --threads 1 --resize "$mnt/db=256M"
+	ended 1
+	equal "$(stamps "$mnt/db")" "$HOLEY" stamps
+}
+
+@test "the result cannot be written: everything is undone" {
+	mount_huge "$tmp/other"
+	mark
+	run -1 --separate-stderr "${IN[@]}" bash -c '"$@" >/dev/full' - "$HUGEFILL" alloc 2M=128M vm0=64M "$tmp/other/vm1=64M"
+	has "$stderr" "standard output: cannot write the result: No space left on device"
+	same
+	run -1 --separate-stderr "${IN[@]}" bash -c '"$@" >/dev/full' - "$HUGEFILL" alloc --json 2M=64M
+	same
+	run -1 --separate-stderr "${IN[@]}" bash -c '"$@" >&-' - "$HUGEFILL" alloc 2M=64M
+	same
+}
+
+@test "nobody reads the result: everything is undone, and death by SIGPIPE" {
+	local both write
+
+	mkfifo "$tmp/pipe"
+	exec {both}<>"$tmp/pipe"
+	exec {write}>"$tmp/pipe"
+	exec {both}>&-
+	run -141 --separate-stderr "${IN[@]}" env --default-signal=PIPE bash -c '"$@" >&'"$write" - \
+		"$HUGEFILL" alloc 2M=128M vm0=64M
+	exec {write}>&-
+	same
+}
+
+@test "somebody else creates the file meanwhile: theirs stays" {
+	local inode
+
+	mount_huge
+	mark
+	start_slow_fill alloc --threads 1 "$mnt/db=48M"
+	"${IN[@]}" bash -c 'echo -n >"$1"' - "$mnt/db"
+	inode=$("${IN[@]}" stat -c %i "$mnt/db")
+	ended 1
+	has "$(<"$err")" "hugefill alloc: $mnt/db: somebody else created it meanwhile"
+	equal "$("${IN[@]}" stat -c '%i %s' "$mnt/db")" "$inode 0" "the other's file"
+	"${IN[@]}" rm "$mnt/db"
+}
+
+@test "the second of two files fails: the first, already published, is gone again" {
+	mount_huge
+	mark
+	start_slow_fill alloc --threads 1 "$mnt/a=32M" "$mnt/b=32M"
+	"${IN[@]}" mkdir "$mnt/b"
+	ended 1
+	has "$(<"$err")" "hugefill alloc: $mnt/b: somebody else created it meanwhile"
+	"${IN[@]}" test ! -e "$mnt/a"
+	"${IN[@]}" rmdir "$mnt/b"
+}
+
+@test "the pages are taken between the plan and the reservation" {
+	mount_huge
+	give 64
+	mark
+	start strace -D -f -qq -o "$tmp/trace" -e trace=ftruncate -e inject=ftruncate:delay_enter=2000000:when=1 \
+		"$HUGEFILL" alloc --no-grow "$mnt/a=64M"
+	wait_until has_unnamed_file
+	full_file "$mnt/other" 32
+	ended 1
+	has "$(<"$err")" "--no-grow"
+	"${IN[@]}" rm "$mnt/other"
+	same
+	# Where the pool may grow, it does.
+	start strace -D -f -qq -o "$tmp/trace" -e trace=ftruncate -e inject=ftruncate:delay_enter=2000000:when=1 \
+		"$HUGEFILL" alloc "$mnt/a=64M"
+	wait_until has_unnamed_file
+	full_file "$mnt/other" 32
+	ended 0
+	pool 48 0
+	"${IN[@]}" rm "$mnt/other"
+	hf 0 free "$mnt/a"
+	hf 0 free 2M=32M
+}
+
+@test "the file system goes away between the plan and the file" {
+	mount_huge
+	give 64
+	mark
+	start strace -D -f -qq -o "$tmp/trace" -e trace=ftruncate -e inject=ftruncate:delay_enter=2000000:when=1 \
+		"$HUGEFILL" alloc "$mnt/a=64M"
+	wait_until has_unnamed_file
+	# Unmounted lazily, it lives on until the file is closed: published or not, nobody sees it.
+	"${IN[@]}" umount -l "$mnt"
+	wait "$pid" || true
+	mount_huge
+	pool 32 32
+	mark
+}
+
+@test "without rights: exit 1, what is missing is said, nothing changes" {
+	local as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+
+	cp "$HUGEFILL" "$BATS_SUITE_TMPDIR/hugefill"
+	mount_huge "$mnt" pagesize=2M,mode=0755
+	chmod go+x "$tmp" "$BATS_RUN_TMPDIR/test"
+	mark
+	run -1 --separate-stderr "${IN[@]}" "${as[@]}" "$BATS_SUITE_TMPDIR/hugefill" alloc 2M=64M
+	has "$stderr" "hugefill alloc: /run/hugefill.lock: " "Permission denied" "hint: changing a pool needs root"
+	same
+	give 64
+	mark
+	run -1 --separate-stderr "${IN[@]}" "${as[@]}" "$BATS_SUITE_TMPDIR/hugefill" alloc "$mnt/a=64M"
+	has "$stderr" "hugefill alloc: $mnt/a: cannot create a file in $mnt: Permission denied"
+	same
+	run -1 --separate-stderr "${IN[@]}" "${as[@]}" "$BATS_SUITE_TMPDIR/hugefill" alloc /dev/hugepages/a=64M
+	has "$stderr" "hugefill alloc: /dev/hugepages: cannot make the directory" "Permission denied"
+	same
+	# A directory of one's own and pages that are there: no rights are needed.
+	"${IN[@]}" install -d -o 65534 "$mnt/own"
+	mark
+	run -0 --separate-stderr "${IN[@]}" "${as[@]}" "$BATS_SUITE_TMPDIR/hugefill" alloc "$mnt/own/a=64M"
+	equal "$("${IN[@]}" stat -c %u "$mnt/own/a")" 65534 owner
+	run -0 --separate-stderr "${IN[@]}" "${as[@]}" "$BATS_SUITE_TMPDIR/hugefill" free "$mnt/own/a"
+}
+
+# --- limits of the control group, where this machine has the controller for us ---
+
+cgroup_root() {
+	local root
+
+	root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
+	[ -n "$root" ] && grep -qw hugetlb "$root/cgroup.controllers" && echo "$root"
+}
+
+# limited FILE MIB ARGUMENT...: hugefill in a group whose hugetlb.2MB.FILE is MIB, must fail
+limited() {
+	local file=$1 mib=$2 root
+
+	shift 2
+	root=$(cgroup_root)
+	grep -qw hugetlb "$root/cgroup.subtree_control" || echo +hugetlb >"$root/cgroup.subtree_control"
+	mkdir "$root/hugefill-test"
+	echo "${mib}M" >"$root/hugefill-test/hugetlb.2MB.$file"
+	run --separate-stderr "${IN[@]}" bash -c 'echo $$ >"$1" && shift && exec "$@"' - \
+		"$root/hugefill-test/cgroup.procs" "$HUGEFILL" "$@"
+	wait_until rmdir "$root/hugefill-test"
+	equal "$status" 1 status || { echo "$output $stderr"; return 1; }
+}
+
+# The controller is on in the root for the length of the test only, unless it was before.
+keep_controllers() {
+	grep -qw hugetlb "$(cgroup_root)/cgroup.subtree_control" || controllers_were_off=yes
+}
+
+put_controllers_back() {
+	[ -z "${controllers_were_off:-}" ] || echo -hugetlb >"$(cgroup_root)/cgroup.subtree_control"
+}
+
+@test "a limit of the control group is reached in the fill, by every method" {
+	local method
+
+	cgroup_root >"$tmp/cgroup" || skip "no control group can limit huge pages here"
+	keep_controllers
+	mount_huge
+	give 64
+	holey_file "$mnt/db"
+	mark
+	for method in populate touch fallocate; do
+		limited max 16 alloc --method $method "$mnt/a=64M"
+		has "$stderr" "hugefill alloc: $mnt/a: node 0 ran out of huge pages while it was being filled"
+		same
+	done
+	limited max 32 alloc --resize "$mnt/db=256M"
+	equal "$(stamps "$mnt/db")" "$HOLEY" stamps
+	same
+	limited max 16 alloc vm0=64M 2M=256M
+	put_controllers_back
+}
+
+@test "a limit of the control group is reached in the reservation" {
+	cgroup_root >"$tmp/cgroup" || skip "no control group can limit huge pages here"
+	keep_controllers
+	mount_huge
+	give 64
+	mark
+	limited rsvd.max 16 alloc "$mnt/a=64M"
+	has "$stderr" "hugefill alloc: $mnt/a: cannot reserve 32 pages: Cannot allocate memory" "hint: " rsvd.max
+	same
+	limited rsvd.max 16 alloc 2M=512M "$mnt/a=64M"
+	put_controllers_back
+}

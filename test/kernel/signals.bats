@@ -1,0 +1,191 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Signals: undone first, then the process dies of the signal. And two calls at once.
+
+load helper
+
+# died_of NAME NUMBER: what was started last, under strace
+died_of() {
+	ended $((128 + $2))
+	wait_until grep -q "killed by SIG$1" "$tmp/trace"
+}
+
+@test "a signal while a file is filled: pool, mount and file are undone" {
+	local name number
+
+	while read -r name number; do
+		start_slow_fill alloc --json 2M=512M vm0=256M
+		kill "-$name" "$pid"
+		died_of "$name" "$number"
+		has "$(<"$err")" "hugefill alloc: /dev/hugepages/vm0: given up while it was being filled"
+		equal "$(jq -r '[.changed, .not_undone, .error.errno] | join(" ")' "$out")" "false 0 ECANCELED"
+		same
+	done <<-EOF
+		INT 2
+		TERM 15
+		HUP 1
+	EOF
+}
+
+@test "a signal while a pool grows: the pages go back" {
+	local name number
+
+	while read -r name number; do
+		start_slow_growth alloc 2M=1536M
+		kill "-$name" "$pid"
+		died_of "$name" "$number"
+		has "$(<"$err")" "hugefill alloc: given up while a pool was growing"
+		same
+	done <<-EOF
+		INT 2
+		TERM 15
+	EOF
+}
+
+@test "a pool that had pages has as many again" {
+	give 64
+	mark
+	start_slow_growth alloc 2M=+1536M
+	kill -TERM "$pid"
+	died_of TERM 15
+}
+
+@test "more signals do not disturb the undoing" {
+	start_slow_fill alloc 2M=512M vm0=256M
+	kill -INT "$pid"
+	kill -INT "$pid"
+	kill -TERM "$pid"
+	kill -HUP "$pid"
+	died_of INT 2
+}
+
+@test "a file that was there has its holes again" {
+	mount_huge
+	give 64
+	full_file "$mnt/db" 64
+	punch "$mnt/db" 1 3
+	"${IN[@]}" truncate -s 256M "$mnt/db"
+	mark
+	start_slow_fill alloc --threads 1 "$mnt/db=256M"
+	wait_until used_at_least 30
+	kill -TERM "$pid"
+	died_of TERM 15
+	equal "$(stamps "$mnt/db")" "1 0 0 0 $(seq -s ' ' 5 32)$(printf ' 0%.0s' {1..96})" stamps
+}
+
+@test "nohup: an ignored SIGHUP stays ignored" {
+	start_slow_fill alloc --threads 1 vm0=32M
+	end_started
+	wait_until nothing_is_used
+	hf 0 free 2M
+	"${IN[@]}" umount /dev/hugepages
+	"${IN[@]}" rmdir /dev/hugepages
+	same
+	# Ignored as nohup(1) does it.
+	start strace -D -f -qq -o "$tmp/trace" -e trace=madvise -e signal=none -e inject=madvise:delay_exit=1000000 \
+		env --ignore-signal=HUP,INT "$HUGEFILL" alloc --threads 1 vm0=48M
+	wait_until used_at_least 1
+	kill -HUP "$pid"
+	kill -INT "$pid"
+	ended 0
+	equal "$(pages /dev/hugepages/vm0)" 24 pages
+	hf 0 free --umount --shrink vm0
+}
+
+nothing_is_used() {
+	[ "$(used_pages)" = 0 ]
+}
+
+@test "kill -9 leaves no file and no used page" {
+	mount_huge
+	give 16
+	full_file "$mnt/other" 32
+	mark
+	start_slow_fill alloc --threads 2 "$mnt/db=256M"
+	wait_until used_at_least 24
+	kill -KILL "$pid"
+	ended 137
+	wait_until equal_used 16
+	equal "$("${IN[@]}" ls -A "$mnt")" other files
+	# The pool has grown, and stays so until somebody shrinks it.
+	pool 144 128
+	hf 0 free 2M
+}
+
+equal_used() {
+	[ "$(used_pages)" = "$1" ] && [ "$(<"$POOL/resv_hugepages")" = 0 ]
+}
+
+@test "a signal while another hugefill has the lock" {
+	exec 8>>/run/hugefill.lock
+	flock 8
+	start "$HUGEFILL" alloc vm0=64M 8>&-
+	wait_until grep -q "hugefill alloc: waiting for another hugefill that changes pools" "$err"
+	kill -TERM "$pid"
+	ended 143
+	has "$(<"$err")" "gave up while another hugefill held the lock"
+	exec 8>&-
+}
+
+@test "two at once take turns" {
+	local first
+
+	start_slow_growth alloc 2M=+1024M
+	first=$pid
+	out=$tmp/out2 err=$tmp/err2
+	start "$HUGEFILL" alloc 2M=+64M vm0=64M
+	wait_until grep -q "hugefill alloc: waiting for another hugefill that changes pools" "$err"
+	ended 0
+	pid=$first
+	ended 0
+	pool 576 544
+	hf 0 free --umount --shrink vm0
+	hf 0 free 2M
+}
+
+@test "the one that waited sees what the first has done" {
+	local first
+
+	start_slow_growth alloc 2M=1024M
+	first=$pid
+	out=$tmp/out2 err=$tmp/err2
+	start "$HUGEFILL" alloc --json 2M=1024M
+	wait_until grep -q waiting "$err"
+	ended 0
+	equal "$(jq -r .changed "$out")" false
+	pid=$first
+	ended 0
+	pool 512 512
+	hf 0 free 2M
+}
+
+@test "of two that want the same file one gets it" {
+	local pids=() results=() i
+
+	mount_huge
+	for i in 1 2 3; do
+		out=$tmp/out$i err=$tmp/err$i
+		start "$HUGEFILL" alloc --threads 1 "$mnt/db=64M"
+		pids+=("$pid")
+	done
+	for pid in "${pids[@]}"; do
+		wait "$pid" && results+=(0) || results+=($?)
+	done
+	# Whoever comes late finds the file there, or loses the race for its name.
+	has " ${results[*]} " " 0 "
+	[[ ${results[*]} != *[2-9]* ]]
+	equal "$(pages "$mnt/db")" 32 pages
+	"${IN[@]}" rm "$mnt/db"
+	hf 0 free 2M
+	"${IN[@]}" umount "$mnt"
+}
+
+@test "the lock file is root's alone" {
+	local lock=/run/hugefill.lock
+
+	hf 0 alloc 2M=2M
+	equal "$(stat -c '%a %u %F' $lock)" "600 0 regular empty file"
+	hf 0 free 2M
+	[ ! -L $lock ] && flock -n $lock true
+}
