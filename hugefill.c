@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* hugefill - preallocates huge pages: the command line's root, the table of commands, dispatch. */
 #include <errno.h>
+#ifdef HF_DEBUG_FDS
+#include <fcntl.h>
+#include <sys/stat.h>
+#endif
 #include <locale.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -71,11 +75,40 @@ static char *list_commands(int key, const char *text, void *input)
 /* Everything that was printed must have arrived: --help >/dev/full fails too. */
 static void close_stdout(void)
 {
-	if (fclose(stdout) == 0 || errno == EBADF)
+	if (fclose(stdout) == 0 || errno == EBADF || errno == EINTR)
 		return;
 	fprintf(stderr, "hugefill: standard output: cannot write: %s\n", strerror(errno));
 	_exit(HF_EXIT_FAILED);
 }
+
+#ifdef HF_DEBUG_FDS
+static bool inherited[1024];
+
+/* Aborts with a list when a descriptor is open that was not there at the start. */
+static void check_fds(void)
+{
+	bool leaked = false;
+	struct stat st;
+
+	for (int fd = STDERR_FILENO + 1; fd < (int)HF_LENGTH(inherited); fd++) {
+		if (inherited[fd] || fstat(fd, &st) < 0)
+			continue;
+		fprintf(stderr, "hugefill: descriptor %d is still open: mode %o, device %lx, inode %lu\n", fd,
+			(unsigned)st.st_mode, (unsigned long)st.st_dev, (unsigned long)st.st_ino);
+		leaked = true;
+	}
+	if (leaked)
+		abort();
+}
+
+/* Before every other atexit: what is registered first runs last. */
+static void watch_fds(void)
+{
+	for (int fd = STDERR_FILENO + 1; fd < (int)HF_LENGTH(inherited); fd++)
+		inherited[fd] = fcntl(fd, F_GETFD) >= 0;
+	atexit(check_fds);
+}
+#endif
 
 /* Variables that would steer argp's help or libmount are not for whoever calls. */
 static void clean_environment(void)
@@ -131,6 +164,9 @@ int main(int argc, char **argv)
 		fputs("hugefill: setuid and file capabilities are not supported: run it as root\n", stderr);
 		return HF_EXIT_FAILED;
 	}
+#ifdef HF_DEBUG_FDS
+	watch_fds();
+#endif
 	clean_environment();
 	setlocale(LC_CTYPE, "");
 	atexit(close_stdout);

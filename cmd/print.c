@@ -64,8 +64,15 @@ void hf_print_note(const struct hf_common *common, const char *fmt, ...)
 
 int hf_print_flush(struct hf_err *err)
 {
+	int copy, r;
+
 	errno = 0;
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return 0;
+	if (fflush(stdout) == 0 && !ferror(stdout)) {
+		/* A file on a network, or a quota, may fail at the last close only. */
+		copy = dup(STDOUT_FILENO);
+		r = copy < 0 ? 0 : close(copy);
+		if (r == 0 || errno == EINTR)
+			return 0;
+	}
 	return hf_err_sys(err, errno ? errno : EIO, "standard output", "cannot write the result");
 }

@@ -16,6 +16,8 @@ struct growth {
 	size_t node;
 	uint64_t added;    /* to the persistent count, by this call */
 	uint64_t absorbed; /* of these: surplus pages that became persistent */
+	bool unread;       /* the last write, from before to aimed, could not be read back */
+	uint64_t before, aimed;
 };
 
 struct ladder {
@@ -49,12 +51,15 @@ static int shrink_back(void *arg, struct hf_err *err)
 	char size[HF_SIZE_TEXT];
 	int r;
 
-	if (!g->added)
+	if (!g->added && !g->unread)
 		return 0;
 	r = read_pool(g->machine, pool, err);
 	if (r < 0)
 		return r;
 	persistent = hf_pool_node_persistent(pool, g->node);
+	if (g->unread)
+		g->added += less(persistent < g->aimed ? persistent : g->aimed, g->before);
+	g->unread = false;
 	used = less(pool->nodes[g->node].nr, pool->nodes[g->node].free);
 	floor = less(used + (pool->nnodes == 1 ? pool->reserved : 0), g->absorbed);
 	target = less(persistent, g->added);
@@ -94,6 +99,16 @@ static struct growth *remember(struct ladder *l, size_t node, struct hf_err *err
 	return g;
 }
 
+static int explain_write(int r, struct hf_err *err)
+{
+	if (r == -EINVAL)
+		hf_err_hint(
+			err,
+			"this kernel cannot allocate pages of this size at run time (CONFIG_CONTIG_ALLOC): "
+			"reserve them at boot, hugepagesz= and hugepages= on the kernel command line");
+	return r;
+}
+
 /* One write towards target; what it brought is added to the growth, whatever else happened. */
 static int write_count(struct ladder *l, struct growth *g, uint64_t target, struct hf_err *err)
 {
@@ -102,19 +117,20 @@ static int write_count(struct ladder *l, struct growth *g, uint64_t target, stru
 	int r;
 
 	surplus = l->pool->nodes[g->node].surplus;
+	g->unread = true;
+	g->before = before;
+	g->aimed = target;
 	r = hf_pool_write(&machine->root, &machine->topo, l->pool, g->node, target, err);
+	if (r < 0 && r != -EINTR)
+		return explain_write(r, err);
+	g->unread = false;
 	persistent = hf_pool_node_persistent(l->pool, g->node);
 	if (persistent > before) {
 		g->added += persistent - before;
 		g->absorbed += less(surplus, l->pool->nodes[g->node].surplus);
 		l->grow->changed = true;
 	}
-	if (r == -EINVAL)
-		hf_err_hint(
-			err,
-			"this kernel cannot allocate pages of this size at run time (CONFIG_CONTIG_ALLOC): "
-			"reserve them at boot, hugepagesz= and hugepages= on the kernel command line");
-	return r == -EINTR ? 0 : r;
+	return 0;
 }
 
 static void show(struct ladder *l)

@@ -24,7 +24,8 @@ struct crew {
 	struct hf_workers *workers;
 	struct gate gate;
 	atomic_int first_error;
-	int done_fd; /* counts workers that ended */
+	atomic_size_t ended;
+	int done_fd; /* wakes the main thread at each end */
 	size_t nbusy;
 	size_t *busy; /* nodes with work */
 	size_t nmembers;
@@ -106,8 +107,9 @@ static void *work(void *arg)
 		atomic_compare_exchange_strong(&crew->first_error, &none, m->error);
 		atomic_store(&crew->workers->failed, true);
 	}
+	atomic_fetch_add(&crew->ended, 1);
 	written = write(crew->done_fd, &one, sizeof(one));
-	(void)written; /* an eventfd far from its limit; the ticks would notice the end anyway */
+	(void)written; /* the next tick would notice the end, too */
 	return NULL;
 }
 
@@ -176,14 +178,14 @@ static size_t start(struct crew *crew, int *error)
 
 static void watch(struct crew *crew, size_t started)
 {
-	uint64_t ended = 0;
-
-	while (ended < started) {
+	while (atomic_load(&crew->ended) < started) {
 		struct pollfd fd = { .fd = crew->done_fd, .events = POLLIN };
-		uint64_t more = 0;
+		uint64_t ended;
+		ssize_t got = 0;
 
-		if (poll(&fd, 1, TICK_MS) > 0 && read(crew->done_fd, &more, sizeof(more)) == sizeof(more))
-			ended += more;
+		if (poll(&fd, 1, TICK_MS) > 0)
+			got = read(crew->done_fd, &ended, sizeof(ended));
+		(void)got; /* only to sleep again: what counts is crew->ended */
 		if (crew->workers->tick)
 			crew->workers->tick(crew->workers->arg);
 	}

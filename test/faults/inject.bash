@@ -130,16 +130,29 @@ look() {
 	done
 }
 
-# Pages are on their way back for a moment after a process that is killed.
-settles_to() {
+# settles COMMAND...: within a second; pages are on their way back for a moment after a process that was
+# killed
+settles() {
 	local i
 
 	for ((i = 0; i < 50; i++)); do
 		look
-		[ "$STATE" != "$1" ] || return 0
+		"$@" && return 0
 		read -r -t 0.02 _ <>"$dir/never"
 	done
 	return 1
+}
+
+is_before() {
+	[ "$STATE" = "$before" ]
+}
+
+is_empty() {
+	[ "$STATE" = "$empty" ]
+}
+
+is_before_or_partly() {
+	is_before || is_partly
 }
 
 take_back() {
@@ -151,7 +164,7 @@ take_back() {
 	[ ! -e $DIR ] || rmdir $DIR
 	echo 0 >$POOL/nr_hugepages
 	echo 0 >$POOL/nr_overcommit_hugepages
-	settles_to "$empty" || die "cannot clean up: $STATE"
+	settles is_empty || die "cannot clean up: $STATE"
 }
 
 die() {
@@ -183,10 +196,25 @@ strike() {
 
 	shift
 	status=0
-	timeout -k 5 $PATIENCE strace -f -qq --seccomp-bpf -o "$dir/trace" -e "trace=$call" "$@" \
-		"$HUGEFILL" "${command[@]}" >"$dir/out" 2>"$dir/err" || status=$?
+	# What the shell says of a killed command is of no use.
+	{
+		timeout -k 5 $PATIENCE strace -f -qq --seccomp-bpf -o "$dir/trace" -e "trace=$call" "$@" \
+			"$HUGEFILL" "${command[@]}" >"$dir/out" 2>"$dir/err" || status=$?
+	} 2>>"$dir/shell"
 	mapfile -t err <"$dir/err"
 	cases=$((cases + 1))
+}
+
+# Whether what was put in was reached.
+is_hit() {
+	local text
+
+	text=$(<"$dir/trace")
+	case $mode in
+	errors) [[ $text == *INJECTED* ]] ;;
+	undo) [[ $text == *INJECTED*INJECTED* ]] ;;
+	*) [[ $text == *"--- SIG$mode"* ]] ;;
+	esac
 }
 
 wrong() {
@@ -214,10 +242,9 @@ tells_remainder() {
 # Whether what is left after a failure is right.
 judge_failure() {
 	says_why || wrong "stderr says nothing"
-	if settles_to "$before"; then
+	if settles is_before_or_partly; then
+		is_before || grep -q '"changed": *true' "$dir/out" || wrong "it does not say what it has done"
 		[[ ${err[*]} != *"could not be undone"* || $mode = undo ]] || wrong "nothing remains, yet it says so"
-	elif is_partly; then
-		grep -q '"changed": *true' "$dir/out" || wrong "it does not say what it has done"
 	elif ! tells_remainder; then
 		wrong "it has left something"
 	elif [ "$mode" != undo ]; then
@@ -240,9 +267,9 @@ judge() {
 	*)
 		signal=$(kill -l "$status" 2>/dev/null) || signal=
 		if [ "$signal" = "$mode" ]; then
-			settles_to "$before" || is_partly || wrong "died of $signal and has left something"
+			settles is_before_or_partly || wrong "died of $signal and has left something"
 		elif [ "$signal" = PIPE ] && [[ $what == write:*:EPIPE ]]; then
-			settles_to "$before" || is_partly || wrong "died of SIGPIPE and has left something"
+			settles is_before_or_partly || wrong "died of SIGPIPE and has left something"
 		else
 			look
 			wrong "neither done nor failed"
@@ -272,15 +299,12 @@ run_case() {
 	[[ $what =~ ${CASES:-.} ]] || return 0
 	case $injection in
 	E*) injection=error=$injection ;;
+	=*) injection=retval$injection ;;
 	*) injection=signal=$injection ;;
 	esac
 	[ -z "${PROGRESS:-}" ] || echo "$EPOCHREALTIME $what"
 	strike "$call${publish:+,$publish}" "$@" -e "inject=$call:$injection:when=$number"
-	if grep -E "^[0-9]+ +(<\.\.\. )?$call" "$dir/trace" | grep -qE 'INJECTED|^--- '; then
-		hit=$((hit + 1))
-	elif [ "$mode" != errors ] && grep -q -- '--- SIG' "$dir/trace"; then
-		hit=$((hit + 1))
-	fi
+	is_hit && hit=$((hit + 1))
 	judge
 	again
 }

@@ -19,8 +19,8 @@ char *fuzz_text(const uint8_t *data, size_t size);
 /* r < 0 of a call came with an err that tells a person something, and that a terminal can show. */
 void fuzz_check_err(int r, const struct hf_err *err);
 
-/* No descriptor more or less is open than at the first call. */
-void fuzz_check_fds(void);
+/* The first descriptor that is free: the same before and after what leaks none. */
+int fuzz_first_fd(void);
 
 struct fuzz_file {
 	const char *path;

@@ -205,12 +205,13 @@ static void begin(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text, *argv[MOST_WORDS + 2] = { (char *)(uintptr_t) "hugefill" };
-	int argc = 1;
+	int argc = 1, fd;
 	bool hang = false;
 
 	if (!size)
 		return 0;
 	begin();
+	fd = fuzz_first_fd();
 	text = fuzz_text(data, size);
 	dry_wanted = data[0] & 1;
 	is_dry = false;
@@ -221,6 +222,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!hang)
 		run(argc, argv);
 	free(text);
-	fuzz_check_fds();
+	fuzz_must(fuzz_first_fd() == fd);
 	return 0;
 }

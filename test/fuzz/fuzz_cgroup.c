@@ -61,11 +61,13 @@ static void read_cgroups(const struct hf_sysroot *root)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct fuzz_tree tree;
+	int fd;
 
 	fuzz_tree_make(&tree, files, HF_LENGTH(files));
+	fd = fuzz_first_fd();
 	fuzz_tree_write(&tree, data, size);
 	read_cgroups(&tree.root);
 	fuzz_tree_restore(&tree);
-	fuzz_check_fds();
+	fuzz_must(fuzz_first_fd() == fd);
 	return 0;
 }

@@ -48,9 +48,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct fuzz_tree tree;
 	struct hf_mounts mounts;
 	struct hf_err err = { 0 };
-	int r;
+	int r, fd;
 
 	fuzz_tree_make(&tree, files, HF_LENGTH(files));
+	fd = fuzz_first_fd();
 	fuzz_tree_put(&tree, 0, data, size);
 	r = hf_mounts_read(&tree.root, 2 << 20, &mounts, &err);
 	if (r < 0)
@@ -62,6 +63,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (r == 0)
 		ask_cgroups(&mounts);
 	hf_mounts_free(&mounts);
-	fuzz_check_fds();
+	fuzz_must(fuzz_first_fd() == fd);
 	return 0;
 }

@@ -115,16 +115,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t len = newline ? (size_t)(newline - data) : size;
 	static struct fuzz_tree tree;
 	char *specs;
+	int fd;
 
 	if (!len)
 		return 0;
 	fuzz_tree_make(&tree, fuzz_machine_files, fuzz_nmachine_files);
+	fd = fuzz_first_fd();
 	if (newline)
 		fuzz_tree_write(&tree, newline + 1, size - len - 1);
 	specs = fuzz_text(data + 1, len - 1);
 	run(tree.dir, specs, data[0]);
 	free(specs);
 	fuzz_tree_restore(&tree);
-	fuzz_check_fds();
+	fuzz_must(fuzz_first_fd() == fd);
 	return 0;
 }

@@ -230,6 +230,7 @@ static void test_findings(void)
 		{ "one-node", "--headroom=4G 2M=20G", "2M+10240:10240 !headroom" },
 		{ "one-node", "--headroom=3.5G 2M=20G", "2M+10240:10240" },
 		{ "one-node", "2M=24G", "2M+12288:12288 !headroom" },
+		{ "one-node", "--headroom=3758096385B 2M=20G", "2M+10240:10240 !headroom" },
 		{ "one-node", "--headroom=100G 2M=1G", "2M+512:512 !headroom" },
 		{ "one-node", "2M=12G 1G=12G", "2M+6144:6144 1G+12:12 !headroom" },
 		{ "two-nodes", "--headroom=1000G 2M=1G", "" },
@@ -251,9 +252,11 @@ static void test_findings(void)
 	s.request.headroom = 4 * GIB;
 	ok(scene_plan(&s, "2M=20G", 0) == 0 && s.plan.nfindings == 1, "headroom");
 	ok(hf_plan_is_fatal(&s.plan), "is fatal");
-	is_u64(s.plan.findings[0].wanted, 20 * GIB, "wanted");
-	is_u64(s.plan.findings[0].got, 39 * GIB / 2, "got: what is available less the room");
-	has_text(s.plan.findings[0].hint, "--headroom", "a next step");
+	if (s.plan.nfindings) {
+		is_u64(s.plan.findings[0].wanted, 20 * GIB, "wanted");
+		is_u64(s.plan.findings[0].got, 39 * GIB / 2, "got: what is available less the room");
+		has_text(s.plan.findings[0].hint, "--headroom", "a next step");
+	}
 	scene_close(&s);
 }
 
@@ -311,8 +314,10 @@ static void test_cpuset(void)
 	ok(scene_plan(&s, "a=1G@1", 0) == 0, "a file on a node outside the cpuset");
 	is_text(describe(&s.plan, buf, sizeof(buf)), "create:0,512 t:0,4 !cpuset",
 		"is found, and its workers borrow CPUs");
-	is_u64((uint64_t)s.plan.findings[0].node, 1, "the node is named");
-	has_text(s.plan.findings[0].hint, "cpuset.mems", "what to do");
+	if (s.plan.nfindings) {
+		is_u64((uint64_t)s.plan.findings[0].node, 1, "the node is named");
+		has_text(s.plan.findings[0].hint, "cpuset.mems", "what to do");
+	}
 	scene_close(&s);
 
 	scene_open(&s, tree_dir);
