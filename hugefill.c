@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* hugefill - preallocates huge pages: the command line's root, the table of commands, dispatch. */
 #include <errno.h>
-#ifdef HF_DEBUG_FDS
 #include <fcntl.h>
-#include <sys/stat.h>
-#endif
 #include <locale.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 
 #include "cmd/cmd.h"
 

@@ -27,22 +27,7 @@ const struct hf_column alloc_columns[] = {
 };
 const size_t alloc_ncolumns = HF_LENGTH(alloc_columns);
 
-enum {
-	P_ACTION,
-	P_TARGET,
-	P_NODE,
-	P_PAGESIZE,
-	P_FROM,
-	P_TO,
-	P_PAGES,
-	P_THREADS,
-	P_REQUESTED,
-	P_FILLED,
-	P_TIME,
-	P_RATE,
-	P_SPEEDUP,
-	P_STDEV
-};
+enum { P_ACTION, P_TARGET, P_NODE, P_PAGESIZE, P_FROM, P_TO, P_PAGES, P_THREADS };
 
 const struct hf_column alloc_plan_columns[] = {
 	[P_ACTION] = { "ACTION", HF_TEXT, false,
@@ -54,13 +39,6 @@ const struct hf_column alloc_plan_columns[] = {
 	[P_TO] = { "TO", HF_BYTES, false, "size after" },
 	[P_PAGES] = { "PAGES", HF_COUNT, false, "pages to add" },
 	[P_THREADS] = { "THREADS", HF_COUNT, false, "workers that will fill on this node" },
-	/* The result's columns, so that a command with -o can be tried with --dry-run: always blank. */
-	[P_REQUESTED] = { "REQUESTED", HF_BYTES, true, "blank: of the result" },
-	[P_FILLED] = { "FILLED", HF_BYTES, true, "blank: of the result" },
-	[P_TIME] = { "TIME", HF_SECONDS, true, "blank: of the result" },
-	[P_RATE] = { "RATE", HF_RATE, true, "blank: of the result" },
-	[P_SPEEDUP] = { "SPEEDUP", HF_REAL, true, "blank: of the result" },
-	[P_STDEV] = { "STDEV", HF_REAL, true, "blank: of the result" },
 };
 const size_t alloc_nplan_columns = HF_LENGTH(alloc_plan_columns);
 
