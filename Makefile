@@ -37,6 +37,7 @@ LIB := $(sort $(wildcard lib/*.c))
 CMD := $(sort $(wildcard cmd/*.c))
 UNIT := $(sort $(wildcard test/unit/test_*.c))
 FUZZ := $(sort $(wildcard test/fuzz/fuzz_*.c))
+THREADED := workers fill populate progress apply
 FUZZ_CC ?= clang
 FUZZ_TIME ?= 60
 
@@ -76,7 +77,7 @@ all: $(BIN)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all unit deps deps-build deps-perf demo check check-house check-unit check-cli check-kernel \
-	check-faults check-sanitized check-valgrind check-tsan fuzz fuzz-build fuzz-run lint format perf \
+	check-faults check-sanitized check-valgrind check-tsan check-memory fuzz fuzz-build fuzz-run lint format perf \
 	install uninstall clean FORCE
 
 say = $(if $(V),,@echo "  $(1)  $@"; )
@@ -145,6 +146,25 @@ check-faults: $(BIN)
 
 # The same program built another way: what names this build must not reach that one.
 other = env -u HUGEFILL -u HF_OBJECTS $(MAKE) --no-print-directory
+
+# The whole suite with ASan and UBSan. The unit tier has them anyway.
+check-sanitized:
+	+@$(other) SAN=address,undefined all
+	+@status=0; for tier in cli kernel; do \
+		$(other) SAN=address,undefined check-$$tier || status=1; \
+	done; exit $$status
+
+# memcheck has its own build: it does not bear ASan's.
+check-valgrind:
+	+@$(other) OUT=$(OUT)/valgrind CPPFLAGS='$(CPPFLAGS) -DHF_DEBUG_FDS' check-memory \
+		TESTS=test/memory/valgrind.bats
+
+check-tsan:
+	+@$(other) SAN=thread check-unit UNIT='$(filter $(THREADED:%=test/unit/test_%.c),$(UNIT))'
+	+@$(other) SAN=thread check-memory TESTS=test/memory/tsan.bats
+
+check-memory: $(BIN)
+	@test/run memory $(TESTS)
 
 # libFuzzer has a main of its own; fuzz_argv calls hugefill's, and replaces what it says it replaces.
 FUZZ_DIR := $(OUT)/$(BIN_VARIANT)/test/fuzz

@@ -5,15 +5,13 @@
 
 #include "../lib/apply.h"
 #include "cmd.h"
+#include "request.h"
 
 struct alloc_opts {
 	struct hf_common *common;
-	const char *size, *file, *page_size, *nodes, *from, *owner, *headroom;
-	size_t nspecs;
-	char **specs; /* borrowed from argv */
+	struct request_opts in;
 	bool dry_run;
 	double deadline; /* seconds; 0: none */
-	struct hf_request request;
 };
 
 extern const struct hf_column alloc_columns[], alloc_plan_columns[];

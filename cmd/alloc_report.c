@@ -85,6 +85,39 @@ static void fill_row(struct hf_table *table, const struct hf_apply *apply, const
 	hf_table_real(table, STDEV, row->stdev);
 }
 
+enum { G_PAGESIZE, G_ENGINE, G_WHY, G_PAGES, G_TIME };
+
+static const struct hf_column growth_columns[] = {
+	[G_PAGESIZE] = { "PAGESIZE", HF_BYTES, false, "huge page size" },
+	[G_ENGINE] = { "ENGINE", HF_TEXT, false, "sysfs or parallel" },
+	[G_WHY] = { "WHY", HF_TEXT, false, "it was chosen" },
+	[G_PAGES] = { "PAGES", HF_COUNT, false, "that were to be added" },
+	[G_TIME] = { "TIME", HF_SECONDS, false, "seconds" },
+};
+
+/* How pools were grown, which no row of a target can tell. */
+static void add_growth(struct hf_doc *doc, const struct hf_plan *plan)
+{
+	const struct hf_format all = { .json = true };
+	struct hf_table *table = hf_table_new("growth", growth_columns, HF_LENGTH(growth_columns));
+
+	for (size_t i = 0; table && i < plan->machine->pools.count; i++) {
+		const struct hf_plan_pool *p = &plan->pools[i];
+
+		if (!p->engine)
+			continue;
+		hf_table_row(table);
+		hf_table_u64(table, G_PAGESIZE, plan->machine->page_sizes[i]);
+		hf_table_text(table, G_ENGINE, p->engine);
+		hf_table_text(table, G_WHY, p->why);
+		hf_table_u64(table, G_PAGES, p->grow);
+		hf_table_real(table, G_TIME, (double)p->grow_ns / 1e9);
+	}
+	if (table)
+		hf_doc_table(doc, table, &all);
+	hf_table_free(table);
+}
+
 static void add_phases(struct hf_doc *doc, const struct hf_apply *apply)
 {
 	for (int i = 0; i < HF_PHASES; i++) {
@@ -109,6 +142,7 @@ int alloc_report_result(const struct alloc_opts *opts, const struct hf_apply *ap
 			hf_doc_bool(doc, "partly", apply->partly);
 			hf_doc_table(doc, table, &opts->common->format);
 			report_findings(doc, apply->plan);
+			add_growth(doc, apply->plan);
 			hf_doc_text(doc, "method", apply->method);
 			add_phases(doc, apply);
 		}

@@ -15,7 +15,8 @@ int hf_apply_mounts(struct hf_transaction *t, struct hf_err *err)
 			.size_limit = HF_MOUNTS_NONE,
 			.min_size = HF_MOUNTS_NONE,
 			.nr_inodes = HF_MOUNTS_NONE,
-			.mode = 0755,
+			/* A directory that may be read must be entered, too. */
+			.mode = request->mode_given ? request->mode | (request->mode & 0444) >> 2 : 0755,
 			.uid = request->uid == (uid_t)-1 ? getuid() : request->uid,
 			.gid = request->gid == (gid_t)-1 ? getgid() : request->gid,
 		};

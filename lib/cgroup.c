@@ -28,23 +28,22 @@ uint64_t hf_cgroup_left(const struct hf_cgroup_limit *limit)
 	return limit->max > limit->usage ? limit->max - limit->usage : 0;
 }
 
-/* "2MB", "1GB", "64KB", as the controller names its files. */
-static void size_name(uint64_t bytes, char buf[static 24])
+char *hf_cgroup_size_name(uint64_t bytes, char buf[static HF_CGROUP_SIZE_NAME])
 {
 	if (bytes >= 1ULL << 30)
-		snprintf(buf, 24, "%" PRIu64 "GB", bytes >> 30);
+		snprintf(buf, HF_CGROUP_SIZE_NAME, "%" PRIu64 "GB", bytes >> 30);
 	else if (bytes >= 1ULL << 20)
-		snprintf(buf, 24, "%" PRIu64 "MB", bytes >> 20);
+		snprintf(buf, HF_CGROUP_SIZE_NAME, "%" PRIu64 "MB", bytes >> 20);
 	else
-		snprintf(buf, 24, "%" PRIu64 "KB", bytes >> 10);
+		snprintf(buf, HF_CGROUP_SIZE_NAME, "%" PRIu64 "KB", bytes >> 10);
+	return buf;
 }
 
-/* "max" or a number; v1 writes a number near 2^63 for no limit. */
-static int read_value(const struct hierarchy *h, const char *file, uint64_t *value)
+int hf_cgroup_read_value(const struct hf_sysroot *root, const char *dir, const char *file, uint64_t *value)
 {
 	struct hf_err ignored = { 0 };
 	char text[64], *end;
-	int r = hf_sysroot_read(h->root, text, sizeof(text), NULL, &ignored, "%s/%s", h->dir, file);
+	int r = hf_sysroot_read(root, text, sizeof(text), NULL, &ignored, "%s/%s", dir, file);
 
 	if (r < 0)
 		return r;
@@ -55,9 +54,15 @@ static int read_value(const struct hierarchy *h, const char *file, uint64_t *val
 	*value = strtoull(text, &end, 10);
 	if (end == text || errno || (*end && *end != '\n'))
 		return -EBADMSG;
+	/* v1 writes a number near 2^63 for no limit. */
 	if (*value >= INT64_MAX / 4096 * 4096ULL)
 		*value = HF_CGROUP_NONE;
 	return 0;
+}
+
+static int read_value(const struct hierarchy *h, const char *file, uint64_t *value)
+{
+	return hf_cgroup_read_value(h->root, h->dir, file, value);
 }
 
 /* One cgroup on the way up: keeps what leaves less. */
@@ -151,11 +156,11 @@ static int read_pool(const struct hierarchy *h, uint64_t page_size, struct hf_cg
 		     struct hf_err *err)
 {
 	const char *max = h->v2 ? "max" : "limit_in_bytes", *usage = h->v2 ? "current" : "usage_in_bytes";
-	char size[24], max_name[64], usage_name[64];
+	char size[HF_CGROUP_SIZE_NAME], max_name[64], usage_name[64];
 	const struct names names = { max_name, usage_name };
 	int r;
 
-	size_name(page_size, size);
+	hf_cgroup_size_name(page_size, size);
 	snprintf(max_name, sizeof(max_name), "hugetlb.%s.%s", size, max);
 	snprintf(usage_name, sizeof(usage_name), "hugetlb.%s.%s", size, usage);
 	r = walk_up(h, &names, &pool->pages, err);

@@ -42,4 +42,12 @@ void hf_cgroups_free(struct hf_cgroups *cgroups);
 /* Bytes that may still be had; HF_CGROUP_NONE without limit. */
 uint64_t hf_cgroup_left(const struct hf_cgroup_limit *limit);
 
+/* "2MB", "1GB", "64KB", as the controller names its files. Returns buf. */
+#define HF_CGROUP_SIZE_NAME 24
+char *hf_cgroup_size_name(uint64_t bytes, char buf[static HF_CGROUP_SIZE_NAME]);
+
+/* A limit or a usage, dir/file below the root; HF_CGROUP_NONE for "max". -EBADMSG: no number. */
+int hf_cgroup_read_value(const struct hf_sysroot *root, const char *dir, const char *file,
+			 uint64_t *value) _must_check _nonnull(1, 2, 3, 4);
+
 #endif

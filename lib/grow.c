@@ -6,28 +6,10 @@
 #include "cause.h"
 #include "child.h"
 #include "clock.h"
+#include "grow_parts.h"
 
-#define STEP_NS 25000000ULL /* a step is doubled below this, halved above twice this */
-
-/* Growth of one node's pool, and its inverse in the undo log. */
-struct growth {
-	struct hf_machine *machine;
-	uint64_t page_size;
-	size_t node;
-	uint64_t added;    /* to the persistent count, by this call */
-	uint64_t absorbed; /* of these: surplus pages that became persistent */
-	bool unread;       /* the last write, from before to aimed, could not be read back */
-	uint64_t before, aimed;
-};
-
-struct ladder {
-	struct hf_grow *grow;
-	struct hf_pool *pool;
-	struct hf_plan_pool *plan;
-	uint64_t step; /* pages; adapts */
-	uint64_t done; /* pages of the pools before this one, for progress */
-	bool dropped;  /* caches */
-};
+#define FIRST_STEP (64ULL << 20) /* bytes */
+#define STEP_NS 25000000ULL      /* a step is doubled below this, halved above twice this */
 
 static uint64_t less(uint64_t a, uint64_t b)
 {
@@ -45,7 +27,7 @@ static int read_pool(struct hf_machine *machine, struct hf_pool *pool, struct hf
  */
 static int shrink_back(void *arg, struct hf_err *err)
 {
-	struct growth *g = arg;
+	struct hf_growth *g = arg;
 	struct hf_pool *pool = hf_pools_find(&g->machine->pools, g->page_size);
 	uint64_t persistent, used, floor, target;
 	char size[HF_SIZE_TEXT];
@@ -83,9 +65,9 @@ static int shrink_back(void *arg, struct hf_err *err)
 	return -EBUSY;
 }
 
-static struct growth *remember(struct ladder *l, size_t node, struct hf_err *err)
+struct hf_growth *hf_grow_remember(struct hf_ladder *l, size_t node, struct hf_err *err)
 {
-	struct growth *g;
+	struct hf_growth *g;
 
 	if (hf_undo_reserve(l->grow->undo, err) < 0)
 		return NULL;
@@ -94,7 +76,7 @@ static struct growth *remember(struct ladder *l, size_t node, struct hf_err *err
 		hf_err_nomem(err);
 		return NULL;
 	}
-	*g = (struct growth){ .machine = l->grow->machine, .page_size = l->pool->page_size, .node = node };
+	*g = (struct hf_growth){ .machine = l->grow->machine, .page_size = l->pool->page_size, .node = node };
 	hf_undo_push(l->grow->undo, shrink_back, free, g);
 	return g;
 }
@@ -109,8 +91,7 @@ static int explain_write(int r, struct hf_err *err)
 	return r;
 }
 
-/* One write towards target; what it brought is added to the growth, whatever else happened. */
-static int write_count(struct ladder *l, struct growth *g, uint64_t target, struct hf_err *err)
+int hf_grow_write(struct hf_ladder *l, struct hf_growth *g, uint64_t target, struct hf_err *err)
 {
 	struct hf_machine *machine = l->grow->machine;
 	uint64_t persistent, surplus, before = hf_pool_node_persistent(l->pool, g->node);
@@ -133,7 +114,7 @@ static int write_count(struct ladder *l, struct growth *g, uint64_t target, stru
 	return 0;
 }
 
-static void show(struct ladder *l)
+void hf_grow_show(struct hf_ladder *l, uint64_t more_pages)
 {
 	uint64_t have = 0, want = 0;
 
@@ -143,20 +124,20 @@ static void show(struct ladder *l)
 		have += l->pool->nodes[n].nr;
 		want += l->plan->want[n];
 	}
-	have = less(l->plan->grow, less(want, have));
+	have = less(l->plan->grow, less(want, have)) + more_pages;
 	l->grow->progress(l->grow->arg, l->done + have * l->pool->page_size);
 }
 
 /* What to write next: a step, surplus pages not counted, since they turn persistent without a page
  * being allocated. */
-static uint64_t next_count(const struct ladder *l, const struct growth *g, uint64_t target)
+static uint64_t next_count(const struct hf_ladder *l, const struct hf_growth *g, uint64_t target)
 {
 	uint64_t nr = l->pool->nodes[g->node].nr;
 
 	return target > nr && target - nr > l->step ? nr + l->step : target;
 }
 
-static void adapt(struct ladder *l, uint64_t took)
+static void adapt(struct hf_ladder *l, uint64_t took)
 {
 	if (took < STEP_NS && l->step < UINT64_MAX / 4)
 		l->step *= 2;
@@ -165,10 +146,10 @@ static void adapt(struct ladder *l, uint64_t took)
 }
 
 /* Steps up to target or until the kernel gives less than asked. */
-static int climb(struct ladder *l, struct growth *g, uint64_t target, struct hf_err *err)
+static int climb(struct hf_ladder *l, struct hf_growth *g, uint64_t target, struct hf_err *err)
 {
 	for (;;) {
-		uint64_t next, start = hf_clock_ns();
+		uint64_t next, nr, took, start = hf_clock_ns();
 		int r;
 
 		if (hf_stop_requested(l->grow->stop))
@@ -177,20 +158,27 @@ static int climb(struct ladder *l, struct growth *g, uint64_t target, struct hf_
 		r = read_pool(l->grow->machine, l->pool, err);
 		if (r < 0 || hf_pool_node_persistent(l->pool, g->node) >= target)
 			return r;
+		nr = l->pool->nodes[g->node].nr;
 		next = next_count(l, g, target);
-		r = write_count(l, g, next, err);
+		r = hf_grow_write(l, g, next, err);
 		if (r < 0)
 			return r;
-		show(l);
+		hf_grow_show(l, 0);
 		if (hf_pool_node_persistent(l->pool, g->node) < next)
 			return hf_stop_requested(l->grow->stop) ? -ECANCELED : 0;
-		adapt(l, hf_clock_ns() - start);
+		took = hf_clock_ns() - start;
+		/* Surplus that turns persistent costs nothing and says nothing. */
+		if (l->pool->nodes[g->node].nr > nr)
+			l->page_cost = (double)took / 1e9 / (double)(l->pool->nodes[g->node].nr - nr);
+		adapt(l, took);
+		if (l->trial)
+			return 0;
 	}
 }
 
 static int compact(void *arg)
 {
-	const struct growth *g = arg;
+	const struct hf_growth *g = arg;
 	struct hf_err ignored = { 0 };
 
 	return hf_pool_compact(&g->machine->root, &g->machine->topo, g->node, &ignored);
@@ -198,7 +186,7 @@ static int compact(void *arg)
 
 static int drop_caches(void *arg)
 {
-	const struct growth *g = arg;
+	const struct hf_growth *g = arg;
 	struct hf_err ignored = { 0 };
 
 	return hf_pool_drop_caches(&g->machine->root, &ignored);
@@ -206,7 +194,8 @@ static int drop_caches(void *arg)
 
 /* One round: compacts, and writes for all that is missing at once, since each write repeats the
  * kernel's costly attempt. A kernel that cannot compact is not an error: the write tells. */
-static int try_again(struct ladder *l, struct growth *g, uint64_t target, bool *gained, struct hf_err *err)
+static int try_again(struct hf_ladder *l, struct hf_growth *g, uint64_t target, bool *gained,
+		     struct hf_err *err)
 {
 	uint64_t before = hf_pool_node_persistent(l->pool, g->node);
 	int r = hf_child_run(compact, g, l->grow->stop);
@@ -220,7 +209,7 @@ static int try_again(struct ladder *l, struct growth *g, uint64_t target, bool *
 }
 
 /* Until a round gains nothing; with --drop-caches once more after that. */
-static int insist(struct ladder *l, struct growth *g, uint64_t target, struct hf_err *err)
+static int insist(struct hf_ladder *l, struct hf_growth *g, uint64_t target, struct hf_err *err)
 {
 	bool gained = true;
 
@@ -240,17 +229,17 @@ static int insist(struct ladder *l, struct growth *g, uint64_t target, struct hf
 	return 0;
 }
 
-static int grow_node(struct ladder *l, size_t node, uint64_t target, struct hf_err *err)
+static int grow_node(struct hf_ladder *l, size_t node, uint64_t target, struct hf_err *err)
 {
 	uint64_t nr = l->pool->nodes[node].nr, most = l->grow->budget / l->pool->page_size;
-	struct growth *g;
+	struct hf_growth *g;
 	int r;
 
 	if (target > nr && target - nr > most)
 		target = nr + most;
 	if (hf_pool_node_persistent(l->pool, node) >= target)
 		return 0;
-	g = remember(l, node, err);
+	g = hf_grow_remember(l, node, err);
 	if (!g)
 		return -err->errnum;
 	r = climb(l, g, target, err);
@@ -272,7 +261,7 @@ static uint64_t total_nr(const struct hf_pool *pool)
 }
 
 /* Pages without a place of their own may come from nodes that still have memory. */
-static int make_up(struct ladder *l, struct hf_err *err)
+static int make_up(struct hf_ladder *l, struct hf_err *err)
 {
 	const struct hf_topology *topo = &l->grow->machine->topo;
 
@@ -291,7 +280,7 @@ static int make_up(struct ladder *l, struct hf_err *err)
 	return 0;
 }
 
-static int add_shortage(struct ladder *l, size_t node, uint64_t wanted, struct hf_err *err)
+static int add_shortage(struct hf_ladder *l, size_t node, uint64_t wanted, struct hf_err *err)
 {
 	const struct hf_pool *pool = l->pool;
 	char size[HF_SIZE_TEXT];
@@ -308,7 +297,7 @@ static int add_shortage(struct ladder *l, size_t node, uint64_t wanted, struct h
 }
 
 /* Which nodes are short, and whether that matters. */
-static int judge(struct ladder *l, struct hf_err *err)
+static int judge(struct hf_ladder *l, struct hf_err *err)
 {
 	uint64_t missing = less(l->plan->total, total_nr(l->pool));
 	bool strictly = false;
@@ -332,25 +321,52 @@ static int judge(struct ladder *l, struct hf_err *err)
 	return -ENOMEM;
 }
 
-static int grow_pool(struct ladder *l, struct hf_err *err)
+/* A first step on the first node that grows, to learn what a page costs. */
+static int try_out(struct hf_ladder *l, struct hf_err *err)
 {
-	int r;
-
-	/* Half a GiB, or one page: adapts from there. */
-	l->step = (512ULL << 20) / l->pool->page_size;
-	l->step = l->step ? l->step : 1;
 	for (size_t n = 0; n < l->pool->nnodes; n++) {
-		r = l->plan->write[n] ? grow_node(l, n, l->plan->write[n], err) : 0;
-		if (r < 0)
-			return r;
+		struct hf_growth *g;
+		int r;
+
+		if (hf_pool_node_persistent(l->pool, n) >= l->plan->write[n])
+			continue;
+		g = hf_grow_remember(l, n, err);
+		if (!g)
+			return -err->errnum;
+		l->trial = true;
+		r = climb(l, g, l->plan->write[n], err);
+		l->trial = false;
+		return r;
 	}
-	r = make_up(l, err);
+	return 0;
+}
+
+static int grow_pool(struct hf_ladder *l, struct hf_err *err)
+{
+	enum hf_engine engine = l->grow->plan->request->engine;
+	int r = 0;
+
+	/* Or one page; adapts from there. */
+	l->step = FIRST_STEP / l->pool->page_size;
+	l->step = l->step ? l->step : 1;
+	l->page_cost = 0;
+	l->plan->engine = "sysfs";
+	snprintf(l->plan->why, sizeof(l->plan->why), "as asked for");
+	if (engine == HF_ENGINE_AUTO)
+		r = try_out(l, err);
+	/* With a budget pages are counted as they come, by the ladder. */
+	if (r == 0 && engine != HF_ENGINE_SYSFS && l->grow->budget == UINT64_MAX)
+		r = hf_grow_parallel(l, err);
+	for (size_t n = 0; n < l->pool->nnodes && r == 0; n++)
+		r = l->plan->write[n] ? grow_node(l, n, l->plan->write[n], err) : 0;
+	if (r == 0)
+		r = make_up(l, err);
 	return r < 0 ? r : judge(l, err);
 }
 
 int hf_grow_run(struct hf_grow *grow, struct hf_err *err)
 {
-	struct ladder l = { .grow = grow };
+	struct hf_ladder l = { .grow = grow };
 
 	for (size_t i = 0; i < grow->machine->pools.count; i++) {
 		uint64_t start = hf_clock_ns();

@@ -5,13 +5,13 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <linux/magic.h>
-#include <linux/userfaultfd.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+
+#include "minor.h"
 
 /* The mount may have been replaced since the plan was made. */
 static int open_directory(struct hf_hugefile *file, struct hf_err *err)
@@ -198,48 +198,12 @@ int hf_hugefile_close(struct hf_hugefile *file, struct hf_err *err)
 	return r;
 }
 
-/* A userfaultfd that resolves minor faults of [map, map + bytes), or -errno. */
-static int watch_minor_faults(const char *map, uint64_t bytes)
-{
-	struct uffdio_api api = { .api = UFFD_API, .features = UFFD_FEATURE_MINOR_HUGETLBFS };
-	struct uffdio_register range = { .range = { (uintptr_t)map, bytes },
-					 .mode = UFFDIO_REGISTER_MODE_MINOR };
-	int uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY), r;
-
-	if (uffd < 0)
-		return -errno;
-	if (ioctl(uffd, UFFDIO_API, &api) == 0 && ioctl(uffd, UFFDIO_REGISTER, &range) == 0)
-		return uffd;
-	r = -errno;
-	close(uffd);
-	return r;
-}
-
-static int ask_each_page(struct hf_place *place, const char *map, int uffd)
-{
-	uint64_t size = place->page_size, found = 0;
-
-	for (uint64_t i = 0; i < place->pages; i++) {
-		struct uffdio_continue page = { .range = { (uintptr_t)(map + i * size), size },
-						.mode = UFFDIO_CONTINUE_MODE_DONTWAKE };
-
-		if (ioctl(uffd, UFFDIO_CONTINUE, &page) == 0) {
-			place->present[i / 8] |= (unsigned char)(1U << (i % 8));
-			found++;
-		} else if (errno != EFAULT) {
-			return -errno;
-		}
-	}
-	place->filled = found;
-	return 0;
-}
-
 int hf_hugefile_holes(struct hf_place *place, int dirfd, struct hf_err *err)
 {
 	_cleanup_close_ int fd = openat(dirfd, place->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	uint64_t bytes = place->pages * place->page_size;
-	int uffd, r;
 	char *map;
+	int r;
 
 	if (fd < 0)
 		return hf_err_sys(err, errno, place->path, "cannot open it for writing");
@@ -250,10 +214,7 @@ int hf_hugefile_holes(struct hf_place *place, int dirfd, struct hf_err *err)
 	map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (map == MAP_FAILED)
 		return hf_err_sys(err, errno, place->path, "cannot map it");
-	uffd = watch_minor_faults(map, bytes);
-	r = uffd < 0 ? uffd : ask_each_page(place, map, uffd);
-	if (uffd >= 0)
-		close(uffd);
+	r = hf_minor_map(map, place->page_size, place->pages, place->present, &place->filled);
 	munmap(map, bytes);
 	if (r == 0)
 		return 0;

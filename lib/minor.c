@@ -60,8 +60,8 @@ int hf_minor_map(const char *map, uint64_t page_size, uint64_t pages, unsigned c
 			return (int)count;
 		mark(present, at, (uint64_t)count);
 		*found += (uint64_t)count;
-		/* The page that stopped the run is known not to be there. */
-		at += (uint64_t)count + 1;
+		/* What ends a run of pages may be something else than a hole. */
+		at += count ? (uint64_t)count : 1;
 	}
 	return 0;
 }

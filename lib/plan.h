@@ -15,6 +15,8 @@
 
 enum hf_method { HF_METHOD_AUTO, HF_METHOD_POPULATE, HF_METHOD_TOUCH, HF_METHOD_FALLOCATE };
 
+enum hf_engine { HF_ENGINE_AUTO, HF_ENGINE_SYSFS, HF_ENGINE_PARALLEL };
+
 struct hf_request {
 	const struct hf_spec_list *specs;
 	const struct hf_place *places; /* [specs->count]; zeroed for pools */
@@ -28,6 +30,7 @@ struct hf_request {
 	uid_t uid; /* (uid_t)-1: the caller's */
 	gid_t gid;
 	enum hf_method method;
+	enum hf_engine engine; /* how pools grow */
 };
 
 enum hf_action {
@@ -57,16 +60,18 @@ struct hf_target {
 };
 
 struct hf_plan_pool {
-	bool used;         /* some target is about this pool */
-	bool grows;        /* some node's persistent count is to rise */
-	uint64_t grow;     /* new pages, all nodes */
-	uint64_t total;    /* nr that all nodes together must reach */
-	uint64_t take;     /* free pages that this call's files take */
-	uint64_t *want;    /* [nnodes] nr to aim at */
-	uint64_t *must;    /* [nnodes] nr below which a strict placement fails */
-	uint64_t grow_ns;  /* how long the growth took, once it was done */
-	uint64_t *write;   /* [nnodes] persistent count to bring the node to; 0: leave it */
-	uint64_t *take_on; /* [nnodes] of take: strictly placed on this node */
+	bool used;          /* some target is about this pool */
+	bool grows;         /* some node's persistent count is to rise */
+	uint64_t grow;      /* new pages, all nodes */
+	uint64_t total;     /* nr that all nodes together must reach */
+	uint64_t take;      /* free pages that this call's files take */
+	uint64_t *want;     /* [nnodes] nr to aim at */
+	uint64_t *must;     /* [nnodes] nr below which a strict placement fails */
+	const char *engine; /* that grew it, once it was done: "sysfs", "parallel"; NULL: nothing grew */
+	char why[160];      /* the engine was chosen, or refused */
+	uint64_t grow_ns;   /* how long the growth took, once it was done */
+	uint64_t *write;    /* [nnodes] persistent count to bring the node to; 0: leave it */
+	uint64_t *take_on;  /* [nnodes] of take: strictly placed on this node */
 };
 
 struct hf_plan_mount {

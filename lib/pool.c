@@ -340,3 +340,11 @@ int hf_pool_drop_caches(const struct hf_sysroot *root, struct hf_err *err)
 
 	return explain(root, rc, "/proc/sys", err);
 }
+
+bool hf_pool_is_optimized(const struct hf_sysroot *root)
+{
+	uint64_t on = 0;
+
+	/* Absent where the kernel cannot do it; some report a negative number. */
+	return hf_sysroot_read_u64(root, &on, NULL, "proc/sys/vm/hugetlb_optimize_vmemmap") == 0 && on;
+}

@@ -65,6 +65,9 @@ int hf_pool_write(const struct hf_sysroot *root, const struct hf_topology *topo,
 int hf_pool_write_overcommit(const struct hf_sysroot *root, struct hf_pool *pool, uint64_t pages,
 			     struct hf_err *err) _must_check _nonnull(1, 2, 4);
 
+/* hugetlb_optimize_vmemmap is on (HVO): pages of the pools share most of their metadata. */
+bool hf_pool_is_optimized(const struct hf_sysroot *root);
+
 /* Asks the kernel to compact one node's memory (all, without node directories), or to drop clean
  * caches of the machine. Root only. */
 int hf_pool_compact(const struct hf_sysroot *root, const struct hf_topology *topo, size_t index,

@@ -122,6 +122,8 @@ hint: for a file of this name write ./2M=1G' \
 		2M=1G@ '1G@: no nodes after the @: write 1G@0 or 1G@all' \
 		2M=1G@5 '5: node 5 does not exist: the nodes with memory are 0-1' \
 		vm0=1G@0+7 '0+7: node 7 does not exist: the nodes with memory are 0-1' \
+		2M=1G@1+ '1+: a number is missing: write a list as in 0, 0-3 or 0-3+6' \
+		2M=1G@+1 '+1: a number is missing: write a list as in 0, 0-3 or 0-3+6' \
 		2M=1p@1-0 '1-0: the range runs backwards: write 0-1' \
 		2M=1p@0+0 '0: node 0 is named twice: name it once' \
 		2M=1p@x 'x: is neither a number nor a range: write a list as in 0, 0-3 or 0-3+6' \
@@ -140,7 +142,7 @@ hint: nodes are joined with +, as in AMOUNT@0+1"
 @test "a node without memory is not one" {
 	refuses alloc 'hugefill alloc: 1: node 1 has no memory: the nodes with memory are 0' -n --sysroot=memless 2M=1G@1
 	refuses alloc 'hugefill alloc: 0-1: node 1 has no memory: the nodes with memory are 0' -n --sysroot=memless vm0=1G@0-1
-	refuses alloc 'hugefill alloc: 1: node 1 does not exist: the nodes with memory are 0' -n --sysroot=one-node -N 1 2M=1G
+	refuses alloc 'hugefill alloc: --nodes: "1": node 1 does not exist: the nodes with memory are 0' -n --sysroot=one-node -N 1 2M=1G
 }
 
 @test "two specs for one file" {
@@ -169,6 +171,7 @@ hint: a comment needs a line of its own" -n --sysroot=two-nodes --from="$file"
 	refuses alloc 'hugefill alloc: /dev/null: holds no spec' -n --sysroot=two-nodes --from=/dev/null
 	refuses alloc 'hugefill alloc: /nowhere: cannot open the spec file: No such file or directory' -n \
 		--sysroot=two-nodes --from=/nowhere
+	refuses alloc 'hugefill alloc: /: cannot read specs: Is a directory' -n --sysroot=two-nodes --from=/
 	printf 'vm0=2M\0\n' >"$file"
 	refuses alloc "hugefill alloc: $file:1: a NUL byte: specs are plain text, one a line" -n --sysroot=two-nodes \
 		--from="$file"

@@ -66,7 +66,10 @@ hint: it has 1G pages' -n $tree -p 3M -s 1G
 	refuses alloc 'hugefill alloc: --headroom: "x": does not begin with a digit: write a number and a unit, as in 512M or 0.5G' \
 		-n $tree --headroom=x -s 1G
 	refuses alloc 'hugefill alloc: --headroom: "101%": more than 100% of the memory' -n $tree --headroom=101% -s 1G
-	refuses alloc 'hugefill alloc: 5: node 5 does not exist: the nodes with memory are 0-1' -n $tree -N 5 -s 1G
+	refuses alloc 'hugefill alloc: --nodes: "5": node 5 does not exist: the nodes with memory are 0-1' -n $tree -N 5 -s 1G
+	refuses alloc 'hugefill alloc: --nodes: "": a number is missing: write a list as in 0, 0-3 or 0-3+6' -n $tree -N '' -s 1G
+	refuses alloc 'hugefill alloc: --size: an amount is missing; write one as 4G' -n $tree -s ''
+	refuses alloc 'hugefill alloc: --file: a name is missing' -n $tree -s 1G -f ''
 }
 
 @test "a captured tree is never acted upon" {

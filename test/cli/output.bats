@@ -85,6 +85,7 @@ would_change"
 	keys "\
 changed
 command
+dry_run
 error
 error.errno
 error.hint

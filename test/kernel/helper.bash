@@ -15,6 +15,7 @@ HUGEFILL=${HUGEFILL:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/hugefill}
 POOL=/sys/kernel/mm/hugepages/hugepages-2048kB
 POOL_1G=/sys/kernel/mm/hugepages/hugepages-1048576kB
 HOLD=$BATS_SUITE_TMPDIR/hold
+AT_THE_POOL=(-P /sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages -P "$POOL/nr_hugepages")
 IN=()
 
 setup() {
@@ -160,14 +161,17 @@ start() {
 # hold VERB ARGUMENT: in the background, until the end of the test or `kill'
 hold() {
 	start "$HOLD" "$@"
-	wait_until grep -q ready "$out"
+	wait_until grep -qs ready "$out"
+}
+
+# start_strace OPTION... COMMAND...: what is started, and what pid names, is the command itself
+start_strace() {
+	start strace -D -f -q -o "$tmp/trace" "$@"
 }
 
 # start_slow_fill ARGUMENT...: after each chunk of 16 MiB a worker stands still for a second
 start_slow_fill() {
-	start strace -D -f -qq -o "$tmp/trace" -e trace=madvise -e signal=none -e inject=madvise:delay_exit=1000000 \
-		"$HUGEFILL" "$@"
-	wait_until used_at_least 1
+	start_strace -e trace=madvise -e inject=madvise:delay_exit=1000000 "$HUGEFILL" "$@"
 }
 
 used_at_least() {
@@ -176,19 +180,26 @@ used_at_least() {
 
 # start_slow_growth ARGUMENT...: after each write of the pool's size it stands still for a second
 start_slow_growth() {
-	start strace -D -f -qq -o "$tmp/trace" -e trace=write -e signal=none \
-		-P /sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages \
-		-P "$POOL/nr_hugepages" -e inject=write:delay_exit=1000000 "$HUGEFILL" "$@"
-	wait_until has_grown
+	start_strace -e trace=write "${AT_THE_POOL[@]}" -e inject=write:delay_exit=1000000 "$HUGEFILL" "$@"
 }
 
-has_grown() {
-	[ "$(<"$POOL/nr_hugepages")" -gt 0 ]
+has_grown_to() {
+	[ "$(<"$POOL/nr_hugepages")" -ge "$1" ]
 }
 
-# What was started last has made its file, which has no name yet.
-has_unnamed_file() {
-	find "/proc/$pid/fd" -lname '*(deleted)' | grep -q .
+# start_stopped CALL ARGUMENT...: it stops where it makes this system call for the first time, until go_on
+start_stopped() {
+	local call=$1
+
+	shift
+	start_strace -e trace="$call" -e inject="$call":signal=STOP:when=1 "$HUGEFILL" "$@"
+	wait_until grep -qs "stopped by SIGSTOP" "$tmp/trace"
+}
+
+go_on() {
+	while kill -CONT "$pid" 2>/dev/null; do
+		sleep 0.03
+	done
 }
 
 # ended STATUS: what was started last ends so

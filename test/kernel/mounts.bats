@@ -197,10 +197,9 @@ options_of() {
 	give 128
 	mark
 	# Another program takes the room between the plan and the reservation.
-	start strace -D -f -qq -o "$tmp/trace" -e trace=ftruncate -e inject=ftruncate:delay_enter=2000000 \
-		"$HUGEFILL" alloc "$mnt/a=64M"
-	wait_until has_unnamed_file
+	start_stopped ftruncate alloc "$mnt/a=64M"
 	full_file "$mnt/other" 32
+	go_on
 	ended 1
 	has "$(<"$err")" "$mnt"
 	"${IN[@]}" rm "$mnt/other"

@@ -8,7 +8,7 @@ load helper
 # died_of NAME NUMBER: what was started last, under strace
 died_of() {
 	ended $((128 + $2))
-	wait_until grep -q "killed by SIG$1" "$tmp/trace"
+	wait_until grep -qs "killed by SIG$1" "$tmp/trace"
 }
 
 @test "a signal while a file is filled: pool, mount and file are undone" {
@@ -16,6 +16,7 @@ died_of() {
 
 	while read -r name number; do
 		start_slow_fill alloc --json 2M=512M vm0=256M
+		wait_until used_at_least 1
 		kill "-$name" "$pid"
 		died_of "$name" "$number"
 		has "$(<"$err")" "hugefill alloc: /dev/hugepages/vm0: given up while it was being filled"
@@ -33,6 +34,7 @@ died_of() {
 
 	while read -r name number; do
 		start_slow_growth alloc 2M=1536M
+		wait_until has_grown_to 1
 		kill "-$name" "$pid"
 		died_of "$name" "$number"
 		has "$(<"$err")" "hugefill alloc: given up while a pool was growing"
@@ -47,14 +49,20 @@ died_of() {
 	give 64
 	mark
 	start_slow_growth alloc 2M=+1536M
+	wait_until has_grown_to 33
 	kill -TERM "$pid"
 	died_of TERM 15
 }
 
+no_signal_pending() {
+	grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$pid/status"
+}
+
 @test "more signals do not disturb the undoing" {
 	start_slow_fill alloc 2M=512M vm0=256M
+	wait_until used_at_least 1
 	kill -INT "$pid"
-	kill -INT "$pid"
+	wait_until no_signal_pending
 	kill -TERM "$pid"
 	kill -HUP "$pid"
 	died_of INT 2
@@ -75,31 +83,20 @@ died_of() {
 }
 
 @test "nohup: an ignored SIGHUP stays ignored" {
-	start_slow_fill alloc --threads 1 vm0=32M
-	end_started
-	wait_until nothing_is_used
-	hf 0 free 2M
-	"${IN[@]}" umount /dev/hugepages
-	"${IN[@]}" rmdir /dev/hugepages
-	same
-	# Ignored as nohup(1) does it.
-	start strace -D -f -qq -o "$tmp/trace" -e trace=madvise -e signal=none -e inject=madvise:delay_exit=1000000 \
+	start_strace -e trace=madvise -e inject=madvise:signal=STOP:when=1 \
 		env --ignore-signal=HUP,INT "$HUGEFILL" alloc --threads 1 vm0=48M
-	wait_until used_at_least 1
+	wait_until grep -qs "stopped by SIGSTOP" "$tmp/trace"
 	kill -HUP "$pid"
 	kill -INT "$pid"
+	go_on
 	ended 0
 	equal "$(pages /dev/hugepages/vm0)" 24 pages
 	hf 0 free --umount --shrink vm0
 }
 
-nothing_is_used() {
-	[ "$(used_pages)" = 0 ]
-}
-
 @test "kill -9 leaves no file and no used page" {
 	mount_huge
-	give 16
+	give 32
 	full_file "$mnt/other" 32
 	mark
 	start_slow_fill alloc --threads 2 "$mnt/db=256M"
@@ -121,7 +118,7 @@ equal_used() {
 	exec 8>>/run/hugefill.lock
 	flock 8
 	start "$HUGEFILL" alloc vm0=64M 8>&-
-	wait_until grep -q "hugefill alloc: waiting for another hugefill that changes pools" "$err"
+	wait_until grep -qs "hugefill alloc: waiting for another hugefill that changes pools" "$err"
 	kill -TERM "$pid"
 	ended 143
 	has "$(<"$err")" "gave up while another hugefill held the lock"
@@ -132,14 +129,15 @@ equal_used() {
 	local first
 
 	start_slow_growth alloc 2M=+1024M
+	wait_until has_grown_to 1
 	first=$pid
 	out=$tmp/out2 err=$tmp/err2
 	start "$HUGEFILL" alloc 2M=+64M vm0=64M
-	wait_until grep -q "hugefill alloc: waiting for another hugefill that changes pools" "$err"
+	wait_until grep -qs "hugefill alloc: waiting for another hugefill that changes pools" "$err"
 	ended 0
 	pid=$first
 	ended 0
-	pool 576 544
+	pool 544 512
 	hf 0 free --umount --shrink vm0
 	hf 0 free 2M
 }
@@ -148,10 +146,11 @@ equal_used() {
 	local first
 
 	start_slow_growth alloc 2M=1024M
+	wait_until has_grown_to 1
 	first=$pid
 	out=$tmp/out2 err=$tmp/err2
 	start "$HUGEFILL" alloc --json 2M=1024M
-	wait_until grep -q waiting "$err"
+	wait_until grep -qs waiting "$err"
 	ended 0
 	equal "$(jq -r .changed "$out")" false
 	pid=$first

@@ -84,13 +84,11 @@ said_something() {
 	pool 0
 }
 
-@test "a file with holes, made longer, punched" {
+# Holes are filled in the kernel tier: older versions of valgrind know no userfaultfd.
+@test "a file made longer, punched, cut" {
 	mount_huge
 	give 64
 	full_file "$mnt/a" 32
-	punch "$mnt/a" 2 4
-	mark
-	vg 0 alloc "$mnt/a=32M"
 	vg 0 alloc "$mnt/a=64M" --resize
 	vg 0 free --punch=32M:32M "$mnt/a"
 	vg 0 alloc "$mnt/a=32M" --resize

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "grow_parts.h"
+
+#include <errno.h>
+
+#include "brood.h"
+#include "clock.h"
+#include "spread.h"
+
+#define GIGANTIC (1ULL << 30)
+#define ROUND_BYTES (1ULL << 30) /* a worker's part of the first round */
+#define ROUND_NS 500000000ULL    /* rounds are doubled below this */
+
+/*
+ * The rule of --grow=auto. Parallel growth saves the part of the remaining serial time that the other
+ * workers take over, and costs the children: about a millisecond each to fork, pin and reap, and
+ * a few more a round for the counters. Measured on Linux 6.18 with 2 CPUs: without init_on_alloc a
+ * 2 MiB page costs 3 to 5 microseconds, so that 16 GiB take 35 ms and nothing is to be gained; with
+ * it a page costs as much as clearing it, and half of that time is saved.
+ */
+#define CHILD_COST 0.002 /* seconds */
+#define ROUND_COST 0.005
+#define LEAST_GAIN 0.05
+
+/* The raised overcommit limit, and its way back. */
+struct limit {
+	struct hf_machine *machine;
+	uint64_t page_size, before;
+	bool raised;
+};
+
+struct parallel {
+	struct hf_ladder *l;
+	struct limit *limit;
+	struct hf_growth **growth; /* [nnodes]; NULL: nothing written there */
+	uint64_t *children;        /* [nnodes] */
+	uint64_t *todo;            /* [nnodes] pages of this round */
+	uint64_t workers, most;    /* most: pages of a round */
+};
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static int lower_limit(void *arg, struct hf_err *err)
+{
+	struct limit *limit = arg;
+	struct hf_pool *pool = hf_pools_find(&limit->machine->pools, limit->page_size);
+	char size[HF_SIZE_TEXT];
+	int r;
+
+	if (!limit->raised)
+		return 0;
+	r = hf_pool_write_overcommit(&limit->machine->root, pool, limit->before, err);
+	if (r == 0)
+		limit->raised = false;
+	else
+		hf_err_hint(err, "nr_overcommit_hugepages of the %s pool was %llu",
+			    hf_size_exact(limit->page_size, size), (unsigned long long)limit->before);
+	return r;
+}
+
+static uint64_t missing_on(const struct hf_ladder *l, size_t node)
+{
+	return l->plan->write[node] ? less(l->plan->write[node], hf_pool_node_persistent(l->pool, node)) : 0;
+}
+
+static uint64_t missing(const struct hf_ladder *l)
+{
+	uint64_t pages = 0;
+
+	for (size_t n = 0; n < l->pool->nnodes; n++)
+		pages += missing_on(l, n);
+	return pages;
+}
+
+/* Every CPU of the nodes that grow, or as --threads divides; no more than there are pages. */
+static int count_children(struct parallel *p, struct hf_err *err)
+{
+	const struct hf_ladder *l = p->l;
+	size_t nnodes = l->pool->nnodes;
+	_cleanup_free_ uint64_t *pages = calloc(nnodes, sizeof(*pages));
+
+	if (!pages)
+		return hf_err_nomem(err);
+	for (size_t n = 0; n < nnodes; n++)
+		pages[n] = missing_on(l, n);
+	if (l->grow->plan->request->threads)
+		hf_spread_weighted(l->grow->plan->request->threads, nnodes, pages, p->children);
+	for (size_t n = 0; n < nnodes; n++) {
+		struct hf_nodeset cpus;
+
+		hf_topology_worker_cpus(&l->grow->machine->topo, n, &cpus);
+		if (!l->grow->plan->request->threads)
+			p->children[n] = hf_nodeset_count(&cpus);
+		if (p->children[n] > pages[n])
+			p->children[n] = pages[n];
+		p->workers += p->children[n];
+	}
+	return 0;
+}
+
+/* Why it cannot be, or NULL. */
+static const char *refusal(const struct parallel *p)
+{
+	const struct hf_pool *pool = p->l->pool;
+
+	if (pool->page_size >= GIGANTIC)
+		return "pages of this size are no surplus pages";
+	if (pool->surplus)
+		return "the pool has surplus pages, which would be lost";
+	if (hf_pool_is_optimized(&p->l->grow->machine->root))
+		return "with hugetlb_optimize_vmemmap each surplus page costs milliseconds";
+	if (p->workers < 2)
+		return "there is one worker only";
+	return NULL;
+}
+
+static bool pays(const struct parallel *p, uint64_t pages)
+{
+	double serial = (double)pages * p->l->page_cost, workers = (double)p->workers;
+	double gain = serial * (1 - 1 / workers) - ROUND_COST - CHILD_COST * workers;
+
+	return gain > LEAST_GAIN;
+}
+
+/* This round's pages, in proportion to what nodes lack. */
+static void plan_round(struct parallel *p)
+{
+	uint64_t all = missing(p->l);
+
+	for (size_t n = 0; n < p->l->pool->nnodes; n++) {
+		uint64_t here = missing_on(p->l, n);
+
+		p->todo[n] = all <= p->most ? here : (uint64_t)((unsigned __int128)here * p->most / all);
+		if (here && !p->todo[n])
+			p->todo[n] = 1;
+	}
+}
+
+static int raise_limit(struct parallel *p, uint64_t pages, struct hf_err *err)
+{
+	struct hf_pool *pool = p->l->pool;
+	uint64_t need = pool->surplus + pages;
+
+	if (need <= p->limit->before)
+		return 0;
+	p->limit->raised = true;
+	return hf_pool_write_overcommit(&p->l->grow->machine->root, pool, need, err);
+}
+
+/* What came up as surplus on a node stays as persistent, as far as the node wants it. */
+static int keep_pages(struct parallel *p, uint64_t *kept, struct hf_err *err)
+{
+	struct hf_ladder *l = p->l;
+
+	for (size_t n = 0; n < l->pool->nnodes; n++) {
+		uint64_t persistent = hf_pool_node_persistent(l->pool, n), came = l->pool->nodes[n].surplus;
+		int r;
+
+		came = came < missing_on(l, n) ? came : missing_on(l, n);
+		if (!came)
+			continue;
+		if (!p->growth[n])
+			p->growth[n] = hf_grow_remember(l, n, err);
+		if (!p->growth[n])
+			return -err->errnum;
+		r = hf_grow_write(l, p->growth[n], persistent + came, err);
+		if (r < 0)
+			return r;
+		/* They are pages that did not exist before: nothing of others' surplus was taken. */
+		p->growth[n]->absorbed = 0;
+		*kept += less(hf_pool_node_persistent(l->pool, n), persistent);
+	}
+	return 0;
+}
+
+static void tick(void *arg, uint64_t pages)
+{
+	hf_grow_show(arg, pages);
+}
+
+static int run_round(struct parallel *p, uint64_t *kept, struct hf_err *err)
+{
+	struct hf_ladder *l = p->l;
+	struct hf_brood brood = { .topo = &l->grow->machine->topo,
+				  .page_size = l->pool->page_size,
+				  .children = p->children,
+				  .pages = p->todo,
+				  .cover = hf_pool_available(l->pool),
+				  .stop = l->grow->stop,
+				  .tick = tick,
+				  .arg = l };
+	struct hf_err second = { 0 };
+	uint64_t pages = 0;
+	int r;
+
+	for (size_t n = 0; n < l->pool->nnodes; n++)
+		pages += p->todo[n];
+	r = raise_limit(p, pages, err);
+	if (r == 0)
+		r = hf_brood_reserve(&brood, err);
+	if (r == 0)
+		r = hf_pool_refresh(&l->grow->machine->root, &l->grow->machine->topo, l->pool, err);
+	if (r == 0)
+		r = keep_pages(p, kept, err);
+	hf_brood_end(&brood);
+	if (lower_limit(p->limit, r == 0 ? err : &second) < 0 && r == 0)
+		r = -err->errnum;
+	if (r == 0)
+		r = hf_pool_refresh(&l->grow->machine->root, &l->grow->machine->topo, l->pool, err);
+	return r;
+}
+
+static int run_rounds(struct parallel *p, struct hf_err *err)
+{
+	struct hf_ladder *l = p->l;
+
+	p->most = p->workers * (ROUND_BYTES / l->pool->page_size);
+	while (missing(l)) {
+		uint64_t start = hf_clock_ns(), kept = 0, wanted;
+		int r;
+
+		if (hf_stop_requested(l->grow->stop))
+			return -ECANCELED;
+		plan_round(p);
+		wanted = missing(l) < p->most ? missing(l) : p->most;
+		r = run_round(p, &kept, err);
+		if (r < 0)
+			return r;
+		hf_grow_show(l, 0);
+		/* What the fault path finds no more, the ladder may. */
+		if (kept < wanted)
+			return 0;
+		if (hf_clock_ns() - start < ROUND_NS)
+			p->most *= 2;
+	}
+	return 0;
+}
+
+static int remember_limit(struct parallel *p, struct hf_err *err)
+{
+	if (hf_undo_reserve(p->l->grow->undo, err) < 0)
+		return -ENOMEM;
+	p->limit = calloc(1, sizeof(*p->limit));
+	if (!p->limit)
+		return hf_err_nomem(err);
+	*p->limit = (struct limit){ .machine = p->l->grow->machine,
+				    .page_size = p->l->pool->page_size,
+				    .before = p->l->pool->overcommit };
+	hf_undo_push(p->l->grow->undo, lower_limit, free, p->limit);
+	return 0;
+}
+
+static int decide(struct parallel *p, struct hf_err *err)
+{
+	struct hf_ladder *l = p->l;
+	const char *no = refusal(p);
+	bool chosen = l->grow->plan->request->engine == HF_ENGINE_AUTO;
+	int r;
+
+	if (no) {
+		snprintf(l->plan->why, sizeof(l->plan->why), "%s", no);
+		return 0;
+	}
+	if (chosen && !pays(p, missing(l))) {
+		snprintf(l->plan->why, sizeof(l->plan->why),
+			 "a page takes %.1f microseconds: nothing is to be gained", l->page_cost * 1e6);
+		return 0;
+	}
+	snprintf(l->plan->why, sizeof(l->plan->why),
+		 chosen ? "a page takes %.1f microseconds" : "as asked for", l->page_cost * 1e6);
+	r = remember_limit(p, err);
+	if (r == 0)
+		r = run_rounds(p, err);
+	if (r == 0)
+		l->plan->engine = "parallel";
+	if (r == 0 || r == -ECANCELED || r == -ENOMEM)
+		return r;
+	/* The limit cannot be written here, or no child could be made: the ladder does it all. */
+	snprintf(l->plan->why, sizeof(l->plan->why), "%.100s", err->what);
+	*err = (struct hf_err){ 0 };
+	return 0;
+}
+
+int hf_grow_parallel(struct hf_ladder *l, struct hf_err *err)
+{
+	size_t nnodes = l->pool->nnodes;
+	_cleanup_free_ struct hf_growth **growth = calloc(nnodes, sizeof(*growth));
+	_cleanup_free_ uint64_t *children = calloc(nnodes, sizeof(*children));
+	_cleanup_free_ uint64_t *todo = calloc(nnodes, sizeof(*todo));
+	struct parallel p = { .l = l, .growth = growth, .children = children, .todo = todo };
+	int r;
+
+	if (!growth || !children || !todo)
+		return hf_err_nomem(err);
+	r = count_children(&p, err);
+	return r < 0 ? r : decide(&p, err);
+}

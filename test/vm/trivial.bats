@@ -1,0 +1,5 @@
+@test "trivial" {
+	numactl --hardware >&3
+	free -m >&3
+	true
+}
