@@ -330,8 +330,8 @@ int hf_cmd_mount(int argc, char **argv, struct hf_common *common)
 {
 	static const char doc[] =
 		"Mounts hugetlbfs with nosuid,nodev, if it is not mounted like that already."
-		"\vWithout DIR it is /dev/hugepages for the default page size, "
-		"/dev/hugepages<SIZE> for others. Nothing is mounted on top of a mount.";
+		"\vWithout DIR it is a default place: MOUNTS in hugefill(8). Nothing is mounted on top of a "
+		"mount.";
 	const struct argp_child children[] = { { &hf_common_argp, 0, NULL, 50 }, { 0 } };
 	const struct argp argp = { mount_options, parse, "[DIR]", doc, children, help_filter, NULL };
 	struct mount_opts opts = { .common = common };

@@ -9,7 +9,7 @@ _hugefill_common='--bytes --json --noheadings --output-all --output= --progress=
 _hugefill_options() {
 	case $1 in
 	alloc)
-		echo '--size= --file= --page-size= --nodes= --from= --dry-run --threads= --layout= --method=
+		echo '--size= --file= --page-size= --nodes= --from= --dry-run --threads= --layout= --method= --grow=
 			--available --best-effort --deadline= --drop-caches --headroom= --no-grow --no-mount
 			--mode= --owner= --resize'
 		;;
@@ -162,6 +162,7 @@ _hugefill_value() {
 		;;
 	--nodes | -N) _hugefill_node_list "$text" "$prefix" ;;
 	--layout) _hugefill_reply "$text" "$prefix" interleave block ;;
+	--grow) _hugefill_reply "$text" "$prefix" auto sysfs parallel ;;
 	--method) _hugefill_reply "$text" "$prefix" auto populate touch fallocate ;;
 	--progress) _hugefill_reply "$text" "$prefix" auto always never ;;
 	--output | -o)
@@ -202,7 +203,7 @@ _hugefill_names() {
 
 _hugefill() {
 	local line=${COMP_LINE:0:COMP_POINT} words word text previous='' command='' plan=no i broken
-	local takes=' --size -s --file -f --page-size -p --nodes -N --from --threads -t --layout --method
+	local takes=' --size -s --file -f --page-size -p --nodes -N --from --threads -t --layout --grow --method
 		--deadline --headroom --mode --owner --output -o --progress --sysroot --punch --min-size
 		--nr-inodes '
 

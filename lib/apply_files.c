@@ -152,7 +152,8 @@ static int prepare_file(struct hf_transaction *t, size_t index, struct hf_err *e
 	if (r < 0 || target->action == HF_ACTION_ADJUST)
 		return r;
 	t->fill_files[t->fill.nfiles++] = (struct hf_fill_file){ file, target };
-	return hf_hugefile_reserve(file, target->pages * file->place->page_size, err);
+	return hf_hugefile_map(file, target->pages * file->place->page_size,
+			       file->existed ? file->place->size : 0, err);
 }
 
 int hf_apply_create(struct hf_transaction *t, struct hf_err *err)
@@ -209,7 +210,7 @@ static int keep_prefix(struct hf_transaction *t, const struct hf_fill_file *f, s
 	if (hf_hugefile_resize(f->file, there * size, err) < 0)
 		return -err->errnum;
 	t->apply->partly = true;
-	return hf_hugefile_reserve(f->file, there * size, err);
+	return hf_hugefile_map(f->file, there * size, 0, err);
 }
 
 static int keep_prefixes(struct hf_transaction *t, struct hf_err *err)

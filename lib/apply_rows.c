@@ -80,7 +80,7 @@ static int open_kept(struct hf_transaction *t, const struct hf_target *target, s
 {
 	int r = file->fd >= 0 ? 0 : hf_hugefile_open(file, hf_plan_place_of(t->apply->plan, target), err);
 
-	return r < 0 ? r : hf_hugefile_reserve(file, file->place->size, err);
+	return r < 0 ? r : hf_hugefile_map(file, file->place->size, file->place->size, err);
 }
 
 static int refuse_misplaced(const struct hf_hugefile *file, uint64_t elsewhere, struct hf_err *err)

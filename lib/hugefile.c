@@ -113,13 +113,21 @@ int hf_hugefile_resize(struct hf_hugefile *file, uint64_t bytes, struct hf_err *
 	return 0;
 }
 
-int hf_hugefile_reserve(struct hf_hugefile *file, uint64_t bytes, struct hf_err *err)
+int hf_hugefile_map(struct hf_hugefile *file, uint64_t bytes, uint64_t from, struct hf_err *err)
 {
-	char *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
+	int protection = PROT_READ | PROT_WRITE;
+	char *map = mmap(NULL, bytes, protection, MAP_SHARED | MAP_NORESERVE, file->fd, 0);
 
 	if (map == MAP_FAILED)
-		return hf_err_sys(err, errno, file->place->path, "cannot reserve %llu pages",
-				  (unsigned long long)(bytes / file->place->page_size));
+		return hf_err_sys(err, errno, file->place->path, "cannot map it");
+	if (from < bytes && mmap(map + from, bytes - from, protection, MAP_SHARED | MAP_FIXED, file->fd,
+				 (off_t)from) == MAP_FAILED) {
+		int r = errno;
+
+		munmap(map, bytes);
+		return hf_err_sys(err, r, file->place->path, "cannot reserve %llu pages",
+				  (unsigned long long)((bytes - from) / file->place->page_size));
+	}
 	file->map = map;
 	file->length = bytes;
 	return 0;

@@ -50,10 +50,15 @@ int hf_hugefile_adjust(struct hf_hugefile *file, mode_t mode, uid_t uid, gid_t g
 int hf_hugefile_resize(struct hf_hugefile *file, uint64_t bytes, struct hf_err *err) _must_check
 	_nonnull(1, 3);
 
-/* Maps all of the file, which reserves what it lacks: ENOMEM when that is not to be had. From a
- * thread with the default memory policy: with a bound one the kernel counts only those nodes. */
-int hf_hugefile_reserve(struct hf_hugefile *file, uint64_t bytes, struct hf_err *err) _must_check
-	_nonnull(1, 3);
+/*
+ * Maps all of the file's `bytes`, and reserves what lacks from byte `from` on: ENOMEM when that is
+ * not to be had. What existed before is not reserved: the kernel gives a hole's reservation back
+ * only by a truncation (measured on 6.18), so that it could not be undone; its pages are taken from
+ * the free ones as they are faulted. From a thread with the default memory policy: with a bound one
+ * the kernel counts only those nodes.
+ */
+int hf_hugefile_map(struct hf_hugefile *file, uint64_t bytes, uint64_t from, struct hf_err *err) _must_check
+	_nonnull(1, 4);
 
 /* Gives the file its name, which must be free: EEXIST. */
 int hf_hugefile_publish(struct hf_hugefile *file, struct hf_err *err) _must_check _nonnull(1, 2);

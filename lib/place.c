@@ -133,7 +133,19 @@ static int find_path(const struct hf_machine *machine, const char *path, struct 
 		return hf_err_nomem(err);
 	place->name = place->path + (slash - path) + 1;
 
+	/* One file has one path, however it was written: specs that name it twice are found out. */
 	real = machine->root.live ? realpath(place->dir, NULL) : strdup(place->dir);
+	if (real && machine->root.live) {
+		free(place->dir);
+		free(place->path);
+		place->dir = strdup(real);
+		if (!place->dir ||
+		    asprintf(&place->path, "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash + 1) < 0) {
+			place->path = NULL;
+			return hf_err_nomem(err);
+		}
+		place->name = strrchr(place->path, '/') + 1;
+	}
 	mount = real ? hf_mounts_holding(&machine->mounts, real) : NULL;
 	if (!mount) {
 		const char *dir = real ? real : place->dir;

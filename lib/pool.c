@@ -260,7 +260,9 @@ uint64_t hf_pool_available(const struct hf_pool *pool)
 /* What a refused write needs; rc is passed through. */
 static int explain(const struct hf_sysroot *root, int rc, const char *tree, struct hf_err *err)
 {
-	if (!root->live)
+	_cleanup_free_ char *path = root->live ? hf_sysroot_path(root, "%s", tree) : NULL;
+
+	if (!path)
 		return rc;
 	if (rc == -EACCES || rc == -EPERM)
 		hf_err_hint(err,
@@ -270,7 +272,7 @@ static int explain(const struct hf_sysroot *root, int rc, const char *tree, stru
 		hf_err_hint(err,
 			    "%s is mounted read-only, as in most containers: run on the host, in a "
 			    "privileged container, or \"mount -o remount,rw %s\"",
-			    tree, tree);
+			    path, path);
 	return rc;
 }
 
@@ -297,7 +299,7 @@ int hf_pool_write(const struct hf_sysroot *root, const struct hf_topology *topo,
 	int rc = hf_sysroot_write_u64(root, persistent, err, "%s/nr_hugepages", dir);
 
 	if (rc < 0)
-		return explain_gigantic(explain(root, rc, "/sys", err), pool, err);
+		return explain_gigantic(explain(root, rc, "sys", err), pool, err);
 	rc = read_machine(root, pool, err);
 	if (rc < 0)
 		return rc;
@@ -315,7 +317,7 @@ int hf_pool_write_overcommit(const struct hf_sysroot *root, struct hf_pool *pool
 	int rc = hf_sysroot_write_u64(root, pages, err, "%s/nr_overcommit_hugepages", dir);
 
 	if (rc < 0)
-		return explain_gigantic(explain(root, rc, "/sys", err), pool, err);
+		return explain_gigantic(explain(root, rc, "sys", err), pool, err);
 	return read_count(root, dir, "nr_overcommit", &pool->overcommit, err);
 }
 
@@ -326,11 +328,11 @@ int hf_pool_compact(const struct hf_sysroot *root, const struct hf_topology *top
 
 	if (!topo->numa) {
 		rc = hf_sysroot_write(root, "1", err, "proc/sys/vm/compact_memory");
-		return explain(root, rc, "/proc/sys", err);
+		return explain(root, rc, "proc/sys", err);
 	}
 	rc = hf_sysroot_write(root, "1", err, "sys/devices/system/node/node%u/compact",
 			      topo->nodes[index].id);
-	return explain(root, rc, "/sys", err);
+	return explain(root, rc, "sys", err);
 }
 
 int hf_pool_drop_caches(const struct hf_sysroot *root, struct hf_err *err)
@@ -338,7 +340,7 @@ int hf_pool_drop_caches(const struct hf_sysroot *root, struct hf_err *err)
 	/* 3: page cache and the reclaimable slab objects (dentries, inodes) that lie between free blocks. */
 	int rc = hf_sysroot_write(root, "3", err, "proc/sys/vm/drop_caches");
 
-	return explain(root, rc, "/proc/sys", err);
+	return explain(root, rc, "proc/sys", err);
 }
 
 bool hf_pool_is_optimized(const struct hf_sysroot *root)

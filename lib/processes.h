@@ -31,7 +31,7 @@ struct hf_holding {
 	uid_t uid;        /* effective */
 	enum hf_object_kind kind;
 	uint64_t page_size;
-	char *name; /* path; memfd's name; "" */
+	char *name; /* path; memfd's name; SysV: the key in eight hexadecimal digits; "" */
 	dev_t dev;
 	ino_t ino; /* SysV: the segment's id */
 	bool mapped, open;

@@ -63,12 +63,12 @@ int hf_scan_object(const struct hf_scan *scan, struct hf_holding *holding, const
 	const char *name = "";
 	bool restore = deleted && links > 0;
 
-	if (deleted && !restore && may_be_internal(scan, holding->dev) &&
-	    strncmp(path, "/memfd:", 7) == 0) {
+	if (deleted && !restore && may_be_internal(scan, holding->dev) && strncmp(path, "/memfd:", 7) == 0) {
 		holding->kind = HF_OBJECT_MEMFD;
 		name = path + 7;
 	} else if (deleted && !restore && may_be_internal(scan, holding->dev) && is_segment(path)) {
 		holding->kind = HF_OBJECT_SYSV;
+		name = path + 5;
 	} else if (!*path || (deleted && !restore && may_be_internal(scan, holding->dev) &&
 			      strcmp(path, "/anon_hugepage") == 0)) {
 		holding->kind = HF_OBJECT_ANONYMOUS;

@@ -20,7 +20,7 @@ static int measure_open(struct hf_release *r, struct hf_release_step *step, stru
 	int rc = hf_hugefile_open(file, place, err);
 
 	if (rc == 0)
-		rc = hf_hugefile_reserve(file, place->size, err);
+		rc = hf_hugefile_map(file, place->size, place->size, err);
 	return rc < 0 ? rc : hf_fill_where(file, &r->machine->topo, NULL, step->wanted, &elsewhere, err);
 }
 

@@ -23,7 +23,7 @@ else
 	[ $# = 2 ] || { echo "usage: inject.bash SCENARIO errors|undo|SIGNAL" >&2; exit 2; }
 	dir=$(mktemp -d "${TMPDIR:-/tmp}/inject.XXXXXX") || exit 1
 	trap 'rm -rf "$dir"' EXIT
-	unshare --mount --propagation private --pid --fork --mount-proc "$BASH" "$here/inject.bash" "$1" "$2" "$dir"
+	unshare --mount --propagation private --pid --fork --kill-child --mount-proc "$BASH" "$here/inject.bash" "$1" "$2" "$dir"
 	exit $?
 fi
 scenario=$1
