@@ -9,12 +9,6 @@
 
 enum { KEY_POOLS = 0x100, KEY_MOUNTS, KEY_FILES, KEY_PROCESSES, KEY_CGROUPS, KEY_PID, KEY_WATCH };
 
-static const struct status_part *const parts[STATUS_SECTIONS] = {
-	[STATUS_POOLS] = &status_pools,         [STATUS_MOUNTS] = &status_mounts,
-	[STATUS_FILES] = &status_files,         [STATUS_PROCESSES] = &status_processes,
-	[STATUS_CGROUPS] = &status_cgroups,
-};
-
 static const struct argp_option options[] = {
 	{ "pools", KEY_POOLS, NULL, 0, "pools by page size and node; what is shown without any of these", 1 },
 	{ "mounts", KEY_MOUNTS, NULL, 0, "hugetlbfs mounts, their limits and what of those is used", 1 },
@@ -123,106 +117,14 @@ static char *help_filter(int key, const char *text, void *input)
 	for (size_t i = 0; i < STATUS_SECTIONS; i++) {
 		char *before = help;
 
-		list = hf_columns_help(NULL, parts[i]->columns, parts[i]->ncolumns);
+		list = hf_columns_help(NULL, status_parts[i]->columns, status_parts[i]->ncolumns);
 		if (!list || asprintf(&help, "%s%sWith --%s:\n%s", before ? before : "", before ? "\n" : "",
-				      parts[i]->name, list) < 0)
+				      status_parts[i]->name, list) < 0)
 			help = NULL;
 		free(before);
 		free(list);
 	}
 	return help;
-}
-
-static int fill_tables(struct status_view *view, struct hf_table **tables, struct hf_err *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; rc == 0 && i < STATUS_SECTIONS; i++) {
-		if (!view->opts->asked[i])
-			continue;
-		tables[i] = hf_table_new(parts[i]->name, parts[i]->columns, parts[i]->ncolumns);
-		rc = tables[i] ? parts[i]->fill(view, tables[i], err) : hf_err_nomem(err);
-	}
-	return rc;
-}
-
-static int print_doc(const struct status_view *view, struct hf_table **tables, const struct hf_err *failed,
-		     FILE *out, struct hf_err *err)
-{
-	struct hf_doc *doc = report_doc("status", false);
-	const struct hf_format all = { .json = true };
-	int rc;
-
-	if (!doc)
-		return hf_err_nomem(err);
-	if (failed)
-		report_error(doc, failed);
-	for (size_t i = 0; i < STATUS_SECTIONS; i++)
-		if (tables[i])
-			hf_doc_table(doc, tables[i], &view->opts->common->format);
-	if (view->notes)
-		hf_doc_table(doc, view->notes, &all);
-	rc = hf_doc_print(doc, out, err);
-	hf_doc_free(doc);
-	return rc;
-}
-
-static int print_tables(const struct hf_common *common, struct hf_table **tables, FILE *out,
-			struct hf_err *err)
-{
-	bool first = true;
-	int rc = 0;
-
-	if (common->quiet && !common->format.raw)
-		return 0;
-	for (size_t i = 0; rc == 0 && i < STATUS_SECTIONS; i++) {
-		if (!tables[i] || !hf_table_rows(tables[i]))
-			continue;
-		if (!first)
-			fputc('\n', out);
-		first = false;
-		rc = hf_table_print(tables[i], &common->format, out, err);
-	}
-	return rc;
-}
-
-static void print_notes(const struct status_view *view)
-{
-	for (size_t i = 0; view->notes && i < hf_table_rows(view->notes); i++)
-		hf_print_note(view->opts->common, "%s: %s",
-			      hf_table_cell(view->notes, i, STATUS_NOTE_OBJECT)->text,
-			      hf_table_cell(view->notes, i, STATUS_NOTE_TEXT)->text);
-}
-
-/* One look, told to out. */
-static int show(const struct status_opts *o, FILE *out, struct hf_err *err)
-{
-	struct hf_table *tables[STATUS_SECTIONS] = { NULL };
-	struct hf_err failed = { 0 };
-	struct status_view view;
-	int rc = status_look(o, &view, err);
-
-	if (rc == 0)
-		rc = fill_tables(&view, tables, err);
-	if (rc == 0)
-		rc = status_note_all(&view, err);
-	if (rc < 0)
-		failed = *err;
-	if (o->common->format.json && (rc == 0 || !err->usage)) {
-		int printed = print_doc(&view, tables, rc < 0 ? &failed : NULL, out, &failed);
-
-		if (rc == 0 && printed < 0)
-			*err = failed;
-		rc = rc < 0 ? rc : printed;
-	} else if (rc == 0) {
-		rc = print_tables(o->common, tables, out, err);
-	}
-	if (rc == 0)
-		print_notes(&view);
-	for (size_t i = 0; i < STATUS_SECTIONS; i++)
-		hf_table_free(tables[i]);
-	status_view_free(&view);
-	return rc;
 }
 
 /* Over what was there before, each line to its end, so that nothing flickers. */
@@ -246,7 +148,7 @@ static int show_again(const struct status_opts *o, bool terminal, bool first, st
 
 	if (!out)
 		return hf_err_nomem(err);
-	rc = show(o, out, err);
+	rc = status_show(o, out, err);
 	if (fclose(out) != 0)
 		return hf_err_nomem(err);
 	if (terminal) {
@@ -298,11 +200,11 @@ static int run(const struct status_opts *o)
 
 	for (size_t i = 0; rc == 0 && i < STATUS_SECTIONS; i++)
 		if (o->asked[i])
-			rc = hf_table_check(parts[i]->columns, parts[i]->ncolumns, &o->common->format, &err);
+			rc = hf_table_check(status_parts[i]->columns, status_parts[i]->ncolumns, &o->common->format, &err);
 	if (rc == 0 && o->watch)
 		rc = watch(o, &err);
 	else if (rc == 0)
-		rc = show(o, stdout, &err);
+		rc = status_show(o, stdout, &err);
 	if (rc == 0)
 		rc = hf_print_flush(&err);
 	return rc < 0 ? hf_print_err(o->common, &err) : HF_EXIT_DONE;

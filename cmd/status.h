@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * status - the rooms of the status command: options and the loop of --watch (status.c), what is
- * looked at (status_look.c), and its sections: pools (status_pools.c), mounts and cgroups
+ * looked at (status_look.c) and told (status_show.c), and the sections: pools (status_pools.c), mounts and cgroups
  * (status_limits.c), files and processes (status_holders.c), notes (status_notes.c).
  */
 #ifndef HF_CMD_STATUS_H
@@ -52,6 +52,10 @@ struct status_part {
 	int (*fill)(struct status_view *view, struct hf_table *table, struct hf_err *err);
 };
 extern const struct status_part status_pools, status_mounts, status_files, status_processes, status_cgroups;
+extern const struct status_part *const status_parts[STATUS_SECTIONS];
+
+/* One look, told to out; notes to stderr. */
+int status_show(const struct status_opts *opts, FILE *out, struct hf_err *err) _must_check;
 
 /* Reads everything that the sections asked for need. status_view_free also after a failure. */
 int status_look(const struct status_opts *opts, struct status_view *view, struct hf_err *err) _must_check;

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "../lib/shm.h"
 #include "../lib/size.h"
 #include "status.h"
 
@@ -45,8 +46,8 @@ static const char *plural(uint64_t count, const char *one, const char *many)
 /* Segments nobody has attached live on; the kernel does not tell which have huge pages. */
 static int append_segments(const struct status_view *view, uint64_t page_size, char *text, struct hf_err *err)
 {
-	struct hf_segments found;
-	int rc = hf_segments_detached(&view->machine.root, page_size, &found, err);
+	struct hf_shm_list found;
+	int rc = hf_shm_detached(&view->machine.root, page_size, &found, err);
 
 	if (rc < 0 || !found.count)
 		return rc;
@@ -60,7 +61,7 @@ static int append_segments(const struct status_view *view, uint64_t page_size, c
 	if (found.count > MOST_SEGMENTS)
 		append(text, " and %zu more", found.count - MOST_SEGMENTS);
 	append(text, " (`ipcs -m', `ipcrm -m SHMID')");
-	hf_segments_free(&found);
+	hf_shm_free(&found);
 	return 0;
 }
 

@@ -83,6 +83,7 @@ struct hf_plan_mount {
 struct hf_finding {
 	const char *id;       /* "headroom", "no-grow": stable, for programs */
 	bool fatal;           /* the allocation would not succeed */
+	bool notice;          /* nothing stands against it: good to know */
 	int node;             /* id, or -1 */
 	uint64_t wanted, got; /* bytes; both 0: no numbers apply */
 	char object[HF_ERR_OBJECT];

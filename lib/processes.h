@@ -66,17 +66,4 @@ int hf_processes_read(const struct hf_processes_request *request, struct hf_proc
 		      struct hf_err *err) _must_check _nonnull(1, 2, 3);
 void hf_processes_free(struct hf_processes *processes);
 
-/* SysV shared memory segments that no process has attached and whose size is a multiple of page_size:
- * the kernel does not tell which of them are of huge pages. */
-struct hf_segment {
-	uint64_t id, size;
-};
-struct hf_segments {
-	size_t count;
-	struct hf_segment *segments;
-};
-int hf_segments_detached(const struct hf_sysroot *root, uint64_t page_size, struct hf_segments *segments,
-			 struct hf_err *err) _must_check _nonnull(1, 3, 4);
-void hf_segments_free(struct hf_segments *segments);
-
 #endif
