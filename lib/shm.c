@@ -18,7 +18,7 @@ static int add_segment(const char *line, uint64_t page_size, struct hf_shm_list 
 	if (!all)
 		return -ENOMEM;
 	list->segments = all;
-	all[list->count++] = (struct hf_segment){ id, size };
+	all[list->count++] = (struct hf_shm){ id, size };
 	return 0;
 }
 

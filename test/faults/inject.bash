@@ -71,8 +71,9 @@ prepare_free() {
 	mounted_file 40 64M vm0
 }
 command_free=(free --json --shrink --umount vm0 2M)
+# A directory that could not be removed may stay when that is said.
 after_free() {
-	is_pool 0 0 && [ ! -e $DIR ]
+	is_pool 0 0 && [[ $STATE != *hugetlbfs* ]] && [[ ! -e $DIR || ${err[*]} == *"$DIR: "* ]]
 }
 # What it may leave when it fails: the steps up to there.
 partly_free() {
@@ -87,7 +88,7 @@ after_punch() {
 	is_pool 24 0 && is_file vm0 67108864 98304 && [[ $(stamps vm0) == *" 8 0 "*" 0 17 "* ]]
 }
 partly_punch() {
-	is_pool 32 8 && is_file vm0 67108864 98304
+	{ is_pool 32 8 || is_pool 24 0; } && is_file vm0 67108864 98304
 }
 
 # --- the state ---
@@ -235,6 +236,11 @@ says_why() {
 	return 1
 }
 
+# Unless it is the telling itself that failed.
+tells_change() {
+	grep -q '"changed": *true' "$dir/out" || [[ ${err[*]} == *"standard output: "* ]]
+}
+
 tells_remainder() {
 	[[ ${err[*]} == *"could not be undone:"*"hint: "* ]]
 }
@@ -243,7 +249,7 @@ tells_remainder() {
 judge_failure() {
 	says_why || wrong "stderr says nothing"
 	if settles is_before_or_partly; then
-		is_before || grep -q '"changed": *true' "$dir/out" || wrong "it does not say what it has done"
+		is_before || tells_change || wrong "it does not say what it has done"
 		[[ ${err[*]} != *"could not be undone"* || $mode = undo ]] || wrong "nothing remains, yet it says so"
 	elif ! tells_remainder; then
 		wrong "it has left something"
