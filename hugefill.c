@@ -15,6 +15,7 @@ const struct hf_command hf_commands[] = {
 	{ "alloc", "grow pools, mount hugetlbfs if needed, create files and fill them", hf_cmd_alloc },
 	{ "free", "remove or punch files, give pool pages back to the system", hf_cmd_free },
 	{ "status", "show pools, mounts, files and who holds which pages", hf_cmd_status },
+	{ "check", "tell whether an allocation can succeed, and what stands against it", hf_cmd_check },
 	{ "mount", "mount hugetlbfs with safe options, if it is not mounted so already", hf_cmd_mount },
 	{ "umount", "unmount a hugetlbfs that nobody uses", hf_cmd_umount },
 	{ NULL, NULL, NULL },

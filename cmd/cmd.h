@@ -41,6 +41,7 @@ int hf_cmd_mount(int argc, char **argv, struct hf_common *common);
 int hf_cmd_umount(int argc, char **argv, struct hf_common *common);
 int hf_cmd_free(int argc, char **argv, struct hf_common *common);
 int hf_cmd_status(int argc, char **argv, struct hf_common *common);
+int hf_cmd_check(int argc, char **argv, struct hf_common *common);
 
 /* The common options as an argp child; its input is a struct hf_common. */
 extern const struct argp hf_common_argp;

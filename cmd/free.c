@@ -198,6 +198,10 @@ static int report(const struct free_opts *o, const struct hf_release *r, const s
 			hf_doc_table(doc, table, &o->common->format);
 		}
 	}
+	for (size_t i = 0; i < r->nsteps; i++)
+		if (r->steps[i].directory_left)
+			hf_print_note(o->common, "%s: the empty directory stays: %s", r->steps[i].mount,
+				      strerror(r->steps[i].directory_left));
 	rc = report_print(o->common, table, doc, err);
 	hf_doc_free(doc);
 	hf_table_free(table);

@@ -251,8 +251,6 @@ static void put_options(FILE *out, const struct request_opts *o)
 	const struct {
 		const char *name, *value;
 	} values[] = {
-		{ "--page-size", o->page_size },
-		{ "--nodes", o->nodes },
 		{ "--layout", request->block ? layouts[1] : NULL },
 		{ "--method", request->method ? methods[request->method] : NULL },
 		{ "--grow", request->engine ? engines[request->engine] : NULL },
@@ -279,7 +277,7 @@ static void put_options(FILE *out, const struct request_opts *o)
 			fprintf(out, " %s", flags[i].name);
 }
 
-char *request_repeat(const struct request_opts *opts)
+char *request_repeat(const struct request_opts *opts, bool for_free)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -287,7 +285,12 @@ char *request_repeat(const struct request_opts *opts)
 
 	if (!out)
 		return NULL;
-	put_options(out, opts);
+	if (opts->page_size)
+		put_option(out, "--page-size", opts->page_size);
+	if (opts->nodes)
+		put_option(out, "--nodes", opts->nodes);
+	if (!for_free)
+		put_options(out, opts);
 	if (fclose(out) == 0)
 		return text;
 	free(text);

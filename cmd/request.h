@@ -26,7 +26,8 @@ int request_read(struct request_opts *opts, const struct hf_machine *machine, st
 		 uint64_t *page_size, struct hf_err *err) _must_check;
 
 /* The options that a later call with the same specs needs, each with a blank before it, quoted as
- * systemd's ExecStart= wants them; malloc'd. NULL: no memory. */
-char *request_repeat(const struct request_opts *opts) _must_check;
+ * systemd's ExecStart= wants them: alloc's, or with for_free what free knows of them. malloc'd. NULL: no
+ * memory. */
+char *request_repeat(const struct request_opts *opts, bool for_free) _must_check;
 
 #endif

@@ -200,7 +200,8 @@ static int run(const struct status_opts *o)
 
 	for (size_t i = 0; rc == 0 && i < STATUS_SECTIONS; i++)
 		if (o->asked[i])
-			rc = hf_table_check(status_parts[i]->columns, status_parts[i]->ncolumns, &o->common->format, &err);
+			rc = hf_table_check(status_parts[i]->columns, status_parts[i]->ncolumns,
+					    &o->common->format, &err);
 	if (rc == 0 && o->watch)
 		rc = watch(o, &err);
 	else if (rc == 0)

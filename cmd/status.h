@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * status - the rooms of the status command: options and the loop of --watch (status.c), what is
- * looked at (status_look.c) and told (status_show.c), and the sections: pools (status_pools.c), mounts and cgroups
- * (status_limits.c), files and processes (status_holders.c), notes (status_notes.c).
+ * looked at (status_look.c) and told (status_show.c), and the sections: pools (status_pools.c), mounts and
+ * cgroups (status_limits.c), files and processes (status_holders.c), notes (status_notes.c).
  */
 #ifndef HF_CMD_STATUS_H
 #define HF_CMD_STATUS_H

@@ -179,7 +179,16 @@ static void set_user(const struct status_view *view, struct hf_table *table, uid
 	hf_table_text(table, USER, user ? user->pw_name : text);
 }
 
-static void set_object(struct hf_table *table, const struct hf_holding *holding)
+/* The kernel shows a file that was made unnamed and published as "#INODE (deleted)". */
+static const char *file_name(const struct status_view *view, const struct hf_holding *holding)
+{
+	const struct hf_file *file = hf_files_find(&view->files, holding->dev, holding->ino);
+
+	return file ? file->path : holding->name;
+}
+
+static void set_object(const struct status_view *view, struct hf_table *table,
+		       const struct hf_holding *holding)
 {
 	char text[64];
 
@@ -188,7 +197,10 @@ static void set_object(struct hf_table *table, const struct hf_holding *holding)
 		return;
 	snprintf(text, sizeof(text), "shmid=%llu,key=0x%.8s", (unsigned long long)holding->ino,
 		 holding->name);
-	hf_table_text(table, OBJECT, holding->kind == HF_OBJECT_SYSV ? text : holding->name);
+	if (holding->kind == HF_OBJECT_SYSV)
+		hf_table_text(table, OBJECT, text);
+	else
+		hf_table_text(table, OBJECT, file_name(view, holding));
 	if (holding->has_filled) {
 		hf_table_u64(table, P_FILLED, holding->filled);
 		status_bytes(table, P_FILLED_BYTES, holding->filled, holding->page_size);
@@ -203,7 +215,7 @@ static void add_row(const struct status_view *view, struct hf_table *table, cons
 	hf_table_text(table, COMMAND, holding->command);
 	set_user(view, table, holding->uid);
 	hf_table_u64(table, P_PAGESIZE, holding->page_size);
-	set_object(table, holding);
+	set_object(view, table, holding);
 	hf_table_u64(table, SHARED, holding->shared);
 	hf_table_u64(table, PRIVATE, holding->exclusive);
 	set_nodes(view, table, P_NODES, holding->nodes);

@@ -100,8 +100,7 @@ static int note_unseen(struct status_view *view, const struct hf_pool *pool, con
 	if (seen >= used)
 		return 0;
 	append(text, "%llu of %llu used pages %s held by no file and no process that can be seen",
-	       (unsigned long long)(used - seen), (unsigned long long)used,
-	       plural(used - seen, "is", "are"));
+	       (unsigned long long)(used - seen), (unsigned long long)used, plural(used - seen, "is", "are"));
 	rc = append_causes(view, pool, text, err);
 	if (rc == 0)
 		note(view, object, "%s", text);
@@ -117,19 +116,22 @@ static int note_pool(struct status_view *view, size_t i, struct hf_err *err)
 
 	hf_size_exact(pool->page_size, object);
 	if (is_short && pool->free)
-		note(view, object, "no page is available: all %llu free pages are reserved, for mappings "
-				   "that have not touched them yet",
+		note(view, object,
+		     "no page is available: all %llu free pages are reserved, for mappings "
+		     "that have not touched them yet",
 		     (unsigned long long)pool->free);
 	if (is_short && !view->machine.root.live && status_used(pool))
-		note(view, object, "no page is available; who holds the %llu used ones cannot be seen in a "
-				   "captured tree",
+		note(view, object,
+		     "no page is available; who holds the %llu used ones cannot be seen in a "
+		     "captured tree",
 		     (unsigned long long)status_used(pool));
 	if (!view->has_holders || !view->machine.root.live || view->opts->npids ||
 	    (!is_short && !view->opts->asked[STATUS_PROCESSES]))
 		return 0;
 	if (is_short && account->unlinked)
-		note(view, object, "%llu pages are in unlinked files, which processes still hold: "
-				   "`hugefill status --processes' names them",
+		note(view, object,
+		     "%llu pages are in unlinked files, which processes still hold: "
+		     "`hugefill status --processes' names them",
 		     (unsigned long long)account->unlinked);
 	return note_unseen(view, pool, account, object, err);
 }

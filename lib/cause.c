@@ -30,9 +30,11 @@ static void add_zone(const char *counts, uint64_t base, uint64_t page_size, uint
 		blocks = strtoull(counts, &end, 10);
 		if (end == counts || errno || (blocks && block > UINT64_MAX / blocks))
 			return;
-		*total += blocks * block;
-		if (block >= page_size)
-			*contiguous += blocks * block;
+		/* Only garbage exceeds this, and it must not wrap. */
+		if (__builtin_add_overflow(*total, blocks * block, total))
+			*total = UINT64_MAX;
+		if (block >= page_size && __builtin_add_overflow(*contiguous, blocks * block, contiguous))
+			*contiguous = UINT64_MAX;
 		counts = end;
 	}
 }

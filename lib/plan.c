@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plan.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "plan_parts.h"
@@ -128,6 +129,9 @@ static int plan_target(struct hf_plan *plan, size_t index, struct hf_err *err)
 	int r;
 
 	t->spec = index;
+	if (!pool)
+		return hf_err_set(err, ENODEV, spec->text,
+				  "the kernel has no pool of its page size (any more)");
 	t->pool = (size_t)(pool - plan->machine->pools.pools);
 	t->strict = spec->parts[0].placed;
 	t->uneven = spec->nparts > 1;
@@ -237,6 +241,23 @@ int hf_plan_threads(struct hf_plan *plan, struct hf_err *err)
 	return 0;
 }
 
+/* The pools once more, for what the limits leave of the files. */
+static int plan_less(struct hf_plan *plan, struct hf_err *err)
+{
+	int r = hf_plan_fit_limits(plan, err);
+
+	for (size_t i = 0; i < plan->machine->pools.count && r == 0; i++) {
+		free(plan->pools[i].want);
+		plan->pools[i] = (struct hf_plan_pool){ 0 };
+	}
+	if (r == 0)
+		r = hf_plan_pools(plan, err);
+	for (size_t i = 0; i < plan->machine->pools.count && r == 0; i++)
+		if (plan->request->no_grow)
+			hf_plan_pool_freeze(plan, i);
+	return r;
+}
+
 int hf_plan_make(const struct hf_request *request, const struct hf_machine *machine, struct hf_plan *plan,
 		 struct hf_err *err)
 {
@@ -257,6 +278,8 @@ int hf_plan_make(const struct hf_request *request, const struct hf_machine *mach
 		r = hf_plan_pools(plan, err);
 	if (r == 0)
 		r = hf_plan_findings(plan, err);
+	if (r == 0 && request->best_effort)
+		r = plan_less(plan, err);
 	return r < 0 ? r : hf_plan_fit(plan, err);
 }
 

@@ -3,10 +3,13 @@
 
 #include "spread.h"
 
+#define NO_LIMIT (1ULL << 50) /* pages of a node: more than there are, and a sum over nodes cannot wrap */
+
 /* What the files of one pool may still take. */
 struct budget {
 	struct hf_plan *plan;
 	size_t pool;
+	bool unlimited;    /* by the pool: it has not been planned yet */
 	uint64_t *left_on; /* [nnodes] free pages */
 	uint64_t left;     /* pages in all that may be charged to this process; UINT64_MAX: no limit */
 };
@@ -45,7 +48,9 @@ static uint64_t to_be_had(const struct budget *b, const struct hf_target *t)
 
 	for (size_t n = 0; n < pool->nnodes; n++)
 		sum += b->left_on[n];
-	most = smaller(sum > pool->reserved ? sum - pool->reserved : 0, b->left);
+	if (!b->unlimited)
+		sum = sum > pool->reserved ? sum - pool->reserved : 0;
+	most = smaller(sum, b->left);
 	return place->mount_limit == HF_MOUNTS_NONE ? most
 						    : smaller(most, place->mount_left / place->page_size);
 }
@@ -126,7 +131,7 @@ static int fit_pool(struct budget *b, struct hf_err *err)
 	return 0;
 }
 
-int hf_plan_fit(struct hf_plan *plan, struct hf_err *err)
+static int fit(struct hf_plan *plan, bool unlimited, struct hf_err *err)
 {
 	size_t nnodes = plan->machine->topo.nnodes;
 	_cleanup_free_ uint64_t *left_on = calloc(nnodes, sizeof(*left_on));
@@ -134,16 +139,28 @@ int hf_plan_fit(struct hf_plan *plan, struct hf_err *err)
 	if (!left_on)
 		return hf_err_nomem(err);
 	for (size_t pool = 0; pool < plan->machine->pools.count; pool++) {
-		struct budget b = {
-			.plan = plan, .pool = pool, .left_on = left_on, .left = limit_of_cgroup(plan, pool)
-		};
+		struct budget b = { .plan = plan,
+				    .pool = pool,
+				    .unlimited = unlimited,
+				    .left_on = left_on,
+				    .left = limit_of_cgroup(plan, pool) };
 		int r;
 
 		for (size_t n = 0; n < nnodes; n++)
-			left_on[n] = hf_plan_free_on(plan, pool, n);
+			left_on[n] = unlimited ? NO_LIMIT : hf_plan_free_on(plan, pool, n);
 		r = fit_pool(&b, err);
 		if (r < 0)
 			return r;
 	}
-	return hf_plan_threads(plan, err);
+	return unlimited ? 0 : hf_plan_threads(plan, err);
+}
+
+int hf_plan_fit(struct hf_plan *plan, struct hf_err *err)
+{
+	return fit(plan, false, err);
+}
+
+int hf_plan_fit_limits(struct hf_plan *plan, struct hf_err *err)
+{
+	return fit(plan, true, err);
 }

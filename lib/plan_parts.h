@@ -21,6 +21,10 @@ uint64_t hf_plan_free_on(const struct hf_plan *plan, size_t pool, size_t node);
 int hf_plan_relayout(struct hf_plan *plan, struct hf_target *t, struct hf_err *err) _must_check;
 int hf_plan_threads(struct hf_plan *plan, struct hf_err *err) _must_check;
 
+/* --best-effort: files get shorter to fit mount and cgroup, whatever the pools have: so that these do
+ * not grow for what cannot be used. */
+int hf_plan_fit_limits(struct hf_plan *plan, struct hf_err *err) _must_check;
+
 /* Everything that stands against the plan. */
 int hf_plan_findings(struct hf_plan *plan, struct hf_err *err) _must_check;
 

@@ -52,6 +52,7 @@ static int plan_file(struct hf_release *r, const struct hf_spec *spec, size_t in
 {
 	struct hf_place *place = &r->places[index];
 	struct hf_release_step *step;
+	const struct hf_pool *pool;
 	int rc = hf_place_find(r->machine, spec->name, r->request->page_size, r->request->punch, place, err);
 
 	if (rc < 0)
@@ -60,7 +61,11 @@ static int plan_file(struct hf_release *r, const struct hf_spec *spec, size_t in
 	if (!step)
 		return -ENOMEM;
 	step->place = index;
-	step->pool = (size_t)(hf_pools_find(&r->machine->pools, place->page_size) - r->machine->pools.pools);
+	pool = hf_pools_find(&r->machine->pools, place->page_size);
+	if (!pool)
+		return hf_err_set(err, ENODEV, place->path,
+				  "the kernel has no pool of its page size (any more)");
+	step->pool = (size_t)(pool - r->machine->pools.pools);
 	if (!place->exists) {
 		/* A spec states what is to be gone; a bare PATH that is not there is a mistake. */
 		step->action = HF_RELEASE_ABSENT;
@@ -104,6 +109,8 @@ static int plan_pool(struct hf_release *r, const struct hf_spec *spec, struct hf
 
 	if (!step)
 		return -ENOMEM;
+	if (!pool)
+		return hf_err_set(err, ENODEV, spec->text, "the kernel has no such pool (any more)");
 	step->pool = (size_t)(pool - r->machine->pools.pools);
 	step->everything = !spec->nparts;
 	for (size_t i = 0; i < spec->nparts; i++) {

@@ -31,6 +31,7 @@ struct hf_release_step {
 	uint64_t *wanted;      /* [nnodes] pages to free */
 	uint64_t *freed;       /* [nnodes] pages, measured */
 	char *mount;           /* umount: the mount point */
+	int directory_left;    /* umount: errno of removing the default place; 0: gone, or to stay */
 	bool done;             /* umount: it was empty and is unmounted */
 	uint64_t ns;           /* time it took */
 };

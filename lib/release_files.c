@@ -162,7 +162,7 @@ int hf_release_umount(struct hf_release *r, struct hf_release_step *step, struct
 	step->done = true;
 	r->changed = true;
 	/* A directory that hugefill may have made goes with it, if nothing else is in it. */
-	if (hf_place_is_default(r->machine, step->mount))
-		rmdir(step->mount);
+	if (hf_place_is_default(r->machine, step->mount) && rmdir(step->mount) < 0 && errno != ENOENT)
+		step->directory_left = errno;
 	return 0;
 }

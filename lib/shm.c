@@ -23,7 +23,7 @@ static int add_segment(const char *line, uint64_t page_size, struct hf_shm_list 
 }
 
 int hf_shm_detached(const struct hf_sysroot *root, uint64_t page_size, struct hf_shm_list *list,
-			 struct hf_err *err)
+		    struct hf_err *err)
 {
 	int fd = hf_sysroot_fd(root, O_RDONLY, NULL, "proc/sysvipc/shm"), rc = 0;
 	_cleanup_fclose_ FILE *in = fd < 0 ? NULL : fdopen(fd, "r");

@@ -265,7 +265,8 @@ bool hf_sysroot_exists(const struct hf_sysroot *root, const char *fmt, ...)
 	fd = open_place(root, O_PATH, &place);
 	if (fd >= 0)
 		close(fd);
-	return fd >= 0;
+	/* Whatever else went wrong is for the read that follows to tell. */
+	return fd != -ENOENT && fd != -ENOTDIR;
 }
 
 int hf_sysroot_list(const struct hf_sysroot *root, int (*each)(const char *name, void *arg), void *arg,

@@ -46,6 +46,7 @@ int hf_sysroot_write(const struct hf_sysroot *root, const char *text, struct hf_
 int hf_sysroot_write_u64(const struct hf_sysroot *root, uint64_t value, struct hf_err *err, const char *fmt,
 			 ...) _must_check _printf(4, 5);
 
+/* False only where it is certain that there is no such file. */
 bool hf_sysroot_exists(const struct hf_sysroot *root, const char *fmt, ...) _printf(2, 3);
 
 /* Calls each(name, arg) for every entry but "." and ".."; stops at and returns its first non-zero. */

@@ -53,27 +53,30 @@ start_short_growth() {
 @test "a pool that gets fewer pages than asked: requested, obtained, reason" {
 	start_short_growth 2..3 alloc 2M=1G
 	ended 1
-	has "$(<"$err")" "hugefill alloc: 2M: node 0: requested 1G, obtained 512M: " "hint: " \
-		"2M: the pool is short: 512 pages were wanted in all, 256 could be had"
+	matches "$(<"$err")" "hugefill alloc: 2M: node 0: requested 1G, obtained [1-9][0-9]*M: [a-z].*hint: "
+	matches "$(<"$err")" "2M: the pool is short: 512 pages were wanted in all, [1-9][0-9]* could be had"
 	same
 }
 
 @test "the same for a file: neither mount nor file stays" {
 	start_short_growth 2..3 alloc --json vm0=1G
 	ended 1
-	equal "$(jq -r '.findings[0] | [.fatal, .object, .node, .wanted, .got] | join(" ")' "$out")" \
-		"true 2M 0 1073741824 536870912"
+	equal "$(jq -r '.findings[0] | [.fatal, .object, .node, .wanted, .got > 0] | join(" ")' "$out")" \
+		"true 2M 0 1073741824 true"
 	equal "$(jq -r '[.changed, .not_undone, .error.errno] | join(" ")' "$out")" "false 0 ENOMEM"
 	same
 }
 
 @test "what cannot be undone is listed, with the command that mends it" {
+	local pages
+
 	start_short_growth 2+ alloc --json 2M=1G
 	ended 1
-	has "$(<"$err")" "hugefill alloc: could not be undone:" "256 pages that were added on node 0 stay" \
-		"hint: later: hugefill free 2M=256p@0"
+	pages=$(<"$POOL/nr_hugepages")
+	has "$(<"$err")" "hugefill alloc: could not be undone:" "$pages pages that were added on node 0 stay" \
+		"hint: later: hugefill free 2M=${pages}p@0"
 	equal "$(jq -r '[.changed, .not_undone] | join(" ")' "$out")" "true 1"
-	hf 0 free 2M=256p@0
+	hf 0 free "2M=${pages}p@0"
 }
 
 @test "--deadline passes while the file is filled: exit 1, nothing left" {
@@ -201,10 +204,12 @@ start_short_growth() {
 	start_stopped ioctl alloc "$mnt/db=32M"
 	"${IN[@]}" rm "$mnt/db"
 	full_file "$mnt/db" 16
-	mark
 	go_on
 	ended 1
 	has "$(<"$err")" "hugefill alloc: $mnt/db: changed since the plan was made"
+	equal "$(stamps "$mnt/db")" "1 2 3 4 5 6 7 8" stamps
+	pool 32 24
+	mark
 }
 
 @test "without rights: exit 1, what is missing is said, nothing changes" {
@@ -242,60 +247,64 @@ cgroup_root() {
 	[ -n "$root" ] && grep -qw hugetlb "$root/cgroup.controllers" && echo "$root"
 }
 
-# limited FILE MIB ARGUMENT...: hugefill in a group whose hugetlb.2MB.FILE is MIB, must fail
+# limited FILE MIB: a group for the test, whose hugetlb.2MB.FILE is MIB. The controller is on in the
+# root for the length of the test only, unless it was before.
 limited() {
-	local file=$1 mib=$2 root
-
-	shift 2
-	root=$(cgroup_root)
-	grep -qw hugetlb "$root/cgroup.subtree_control" || echo +hugetlb >"$root/cgroup.subtree_control"
-	mkdir "$root/hugefill-test"
-	echo "${mib}M" >"$root/hugefill-test/hugetlb.2MB.$file"
-	run --separate-stderr "${IN[@]}" bash -c 'echo $$ >"$1" && shift && exec "$@"' - \
-		"$root/hugefill-test/cgroup.procs" "$HUGEFILL" "$@"
-	wait_until rmdir "$root/hugefill-test"
-	equal "$status" 1 status || { echo "$output $stderr"; return 1; }
+	group=$(cgroup_root)/hugefill-test
+	grep -qw hugetlb "${group%/*}/cgroup.subtree_control" || {
+		controllers_were_off=yes
+		echo +hugetlb >"${group%/*}/cgroup.subtree_control"
+	}
+	mkdir "$group"
+	echo "$2M" >"$group/hugetlb.2MB.$1"
 }
 
-# The controller is on in the root for the length of the test only, unless it was before.
-keep_controllers() {
-	grep -qw hugetlb "$(cgroup_root)/cgroup.subtree_control" || controllers_were_off=yes
+unlimited() {
+	wait_until rmdir "$group" 2>/dev/null
+	[ -z "${controllers_were_off:-}" ] || echo -hugetlb >"${group%/*}/cgroup.subtree_control"
 }
 
-put_controllers_back() {
-	[ -z "${controllers_were_off:-}" ] || echo -hugetlb >"$(cgroup_root)/cgroup.subtree_control"
+# fails_in_group ARGUMENT...: as if the limit had been reached between the plan and the reservation
+fails_in_group() {
+	start_stopped ftruncate "$@"
+	echo "$pid" >"$group/cgroup.procs"
+	go_on
+	ended 1
 }
 
 @test "a limit of the control group is reached in the fill, by every method" {
 	local method
 
 	cgroup_root >"$tmp/cgroup" || skip "no control group can limit huge pages here"
-	keep_controllers
 	mount_huge
 	give 64
 	holey_file "$mnt/db"
+	punch "$mnt/db" 0 32
+	give 128
 	mark
+	limited max 16
 	for method in populate touch fallocate; do
-		limited max 16 alloc --method $method "$mnt/a=64M"
-		has "$stderr" "hugefill alloc: $mnt/a: node 0 ran out of huge pages while it was being filled"
+		fails_in_group alloc --method $method "$mnt/a=64M"
+		has "$(<"$err")" "hugefill alloc: $mnt/a: node 0 ran out of huge pages while it was being filled"
 		same
 	done
-	limited max 32 alloc --resize "$mnt/db=256M"
-	equal "$(stamps "$mnt/db")" "$HOLEY" stamps
+	fails_in_group alloc --resize "$mnt/db=256M"
 	same
-	limited max 16 alloc vm0=64M 2M=256M
-	put_controllers_back
+	fails_in_group alloc vm0=64M 2M=256M
+	same
+	unlimited
 }
 
 @test "a limit of the control group is reached in the reservation" {
 	cgroup_root >"$tmp/cgroup" || skip "no control group can limit huge pages here"
-	keep_controllers
 	mount_huge
 	give 64
 	mark
-	limited rsvd.max 16 alloc "$mnt/a=64M"
-	has "$stderr" "hugefill alloc: $mnt/a: cannot reserve 32 pages: Cannot allocate memory" "hint: " rsvd.max
+	limited rsvd.max 16
+	fails_in_group alloc "$mnt/a=64M"
+	has "$(<"$err")" "hugefill alloc: $mnt/a: cannot reserve 32 pages: Cannot allocate memory" "hint: " rsvd.max
 	same
-	limited rsvd.max 16 alloc 2M=512M "$mnt/a=64M"
-	put_controllers_back
+	fails_in_group alloc 2M=512M "$mnt/a=64M"
+	same
+	unlimited
 }

@@ -248,6 +248,11 @@ has() {
 	done
 }
 
+# matches TEXT PATTERN: extended regular expression
+matches() {
+	[[ $1 =~ $2 ]] || { printf '"%s" does not match:\n%s\n' "$2" "$1"; return 1; }
+}
+
 # field FILTER WANTED: of the JSON document on standard output
 field() {
 	equal "$(jq -r "$1" <<<"$output")" "$2" "$1"

@@ -167,9 +167,9 @@ options_of() {
 	hf 0 free --shrink vm0
 }
 
-@test "--owner is also the owner of the mount made for the file" {
+@test "--owner and --mode are also the mount's that is made for the file, which can be entered" {
 	hf 0 alloc --owner 1234:5678 --mode 0640 vm0=2M
-	equal "$("${IN[@]}" stat -c '%a %u:%g' /dev/hugepages)" "755 1234:5678" "the mount's mode and owner"
+	equal "$("${IN[@]}" stat -c '%a %u:%g' /dev/hugepages)" "750 1234:5678" "the mount's mode and owner"
 	equal "$("${IN[@]}" stat -c '%a %u:%g' /dev/hugepages/vm0)" "640 1234:5678" "the file's mode and owner"
 	hf 0 free --umount --shrink vm0
 }

@@ -51,8 +51,14 @@ load ../kernel/helper
 }
 
 @test "SIGTERM and SIGINT while a worker stands still" {
-	start_slow_fill alloc --size=256M --threads=4
+	mount_huge
+	give 256
+	mark
+	start_slow_fill alloc --threads=4 "$mnt/a=256M"
 	kill -TERM "$pid"
 	kill -INT "$pid"
 	ended 143
+	same
+	give 0
+	mark
 }
