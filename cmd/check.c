@@ -44,7 +44,7 @@ static const struct hf_column columns[] = {
 	[OBJECT] = { "OBJECT", HF_TEXT, false, "pool, mount, file or part of the machine" },
 	[NODE] = { "NODE", HF_COUNT, false, "NUMA node" },
 	[WANTED] = { "WANTED", HF_BYTES, false, "requested, or a limit" },
-	[GOT] = { "GOT", HF_BYTES, false, "to be had, or there" },
+	[GOT] = { "GOT", HF_BYTES, false, "free, left, or there" },
 	[TEXT] = { "TEXT", HF_TEXT, false, "in words" },
 	[HINT] = { "HINT", HF_TEXT, true, "next step" },
 };
@@ -124,6 +124,16 @@ static void print_hints(const struct hf_survey *survey)
 	}
 }
 
+static const char *verdict(const struct hf_survey *survey)
+{
+	if (hf_survey_is_fatal(survey))
+		return "it would not succeed";
+	/* Errors come first, then warnings. */
+	if (survey->nfindings && !survey->findings[0].notice)
+		return "it would succeed, if the warnings do not come true";
+	return "it would succeed";
+}
+
 static int print_table(const struct check_opts *o, const struct check *c, const struct hf_table *table,
 		       struct hf_err *err)
 {
@@ -133,9 +143,8 @@ static int print_table(const struct check_opts *o, const struct check *c, const 
 	if (r < 0 || common->quiet || common->format.raw)
 		return r;
 	print_hints(&c->survey);
-	if (!request_is_given(&o->in))
-		return 0;
-	hf_print_note(common, hf_survey_is_fatal(&c->survey) ? "it would not succeed" : "it would succeed");
+	if (request_is_given(&o->in))
+		hf_print_note(common, "%s", verdict(&c->survey));
 	return 0;
 }
 
@@ -150,7 +159,7 @@ static int print_advice(const struct check_opts *o, const struct check *c, struc
 	if (o->common->quiet)
 		return 0;
 	if (!*a->arguments && !*a->conf)
-		hf_print_note(o->common, "no pool has pages of its own: give SPECs for those that are to be");
+		hf_print_note(o->common, "no pool has pages: give SPECs for those that it is to have");
 	printf("# Kernel arguments, in force from the next boot on. Gigantic pages and large pools are best "
 	       "made so:\n"
 	       "%s%s\n"

@@ -8,7 +8,7 @@
 #include "../lib/size.h"
 #include "report.h"
 
-enum { KEY_FROM = 0x100, KEY_SHRINK, KEY_PUNCH, KEY_FORCE, KEY_UMOUNT };
+enum { KEY_FROM = 0x100, KEY_SHRINK, KEY_PUNCH, KEY_FORCE, KEY_UMOUNT, KEY_STALE };
 
 struct free_opts {
 	struct hf_common *common;
@@ -28,6 +28,8 @@ static const struct argp_option options[] = {
 	{ "shrink", KEY_SHRINK, NULL, 0, "also give the files' pages back to the system", 2 },
 	{ "punch", KEY_PUNCH, "OFFSET:LENGTH", 0, "free this range of one PATH and keep the file", 2 },
 	{ "force", KEY_FORCE, NULL, 0, "remove files that processes have open or mapped", 2 },
+	{ "stale", KEY_STALE, NULL, 0,
+	  "remove every file that no process has open or mapped, of --page-size or of all", 2 },
 	{ "umount", KEY_UMOUNT, NULL, 0, "also unmount what is empty then", 2 },
 	{ 0 },
 };
@@ -101,6 +103,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_UMOUNT:
 		o->request.umount = true;
 		return 0;
+	case KEY_STALE:
+		o->request.stale = true;
+		return 0;
 	case ARGP_KEY_ARGS:
 		o->specs = state->argv + state->next;
 		o->nspecs = (size_t)(state->argc - state->next);
@@ -108,7 +113,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!o->size && o->file)
 			argp_error(state, "--file needs --size");
-		if (!o->size && !o->from && !o->nspecs)
+		if (o->request.stale && (o->size || o->from || o->nspecs || o->punch || o->request.force))
+			argp_error(state,
+				   "--stale goes by itself: without SPEC, PATH, --size, --from, --punch and "
+				   "--force");
+		if (!o->request.stale && !o->size && !o->from && !o->nspecs)
 			argp_error(state, "nothing is named: give a SPEC, a PATH, --size or --from");
 		return 0;
 	default:
@@ -130,6 +139,8 @@ static const char *action_name(const struct hf_release *r, const struct hf_relea
 
 	/* A mount that was to go when empty, and is not. */
 	if (step->action == HF_RELEASE_UMOUNT && !step->done && !r->request->dry_run)
+		return "keep";
+	if (step->kept)
 		return "keep";
 	return names[step->action];
 }
@@ -244,6 +255,7 @@ static int prepare(struct free_opts *o, struct hf_machine *machine, struct hf_sp
 		r = hf_option_page_size(machine, o->page_size, &o->request.page_size, err);
 	if (r < 0)
 		return r;
+	o->request.stale_page_size = o->page_size ? o->request.page_size : 0;
 	hf_machine_rules(machine, NULL, &rules);
 	if (o->nodes) {
 		r = hf_spec_parse_nodes(o->nodes, strlen(o->nodes), &rules, &nodes, err);
@@ -253,6 +265,22 @@ static int prepare(struct free_opts *o, struct hf_machine *machine, struct hf_sp
 	}
 	rules.amount_optional = true;
 	return read_specs(o, &rules, list, err);
+}
+
+/* What --stale has left alone. */
+static void tell_stale(const struct free_opts *o, const struct hf_release *r)
+{
+	if (!o->request.stale)
+		return;
+	if (r->held)
+		hf_print_note(o->common, "%zu file%s held and stay%s", r->held,
+			      r->held == 1 ? " is" : "s are", r->held == 1 ? "s" : "");
+	if (r->skipped)
+		hf_print_note(o->common, "%zu director%s or file%s could not be looked at, or are read only",
+			      r->skipped, r->skipped == 1 ? "y" : "ies", r->skipped == 1 ? "" : "s");
+	if (r->no_lease)
+		hf_print_note(o->common, "no leases could be had: a process that opened a file at this very "
+					 "moment was not seen");
 }
 
 static void waiting(void *arg)
@@ -281,6 +309,7 @@ static int run(struct free_opts *o)
 	     (o->common->format.json && status != HF_EXIT_USAGE)) &&
 	    report(o, &release, err.errnum ? &err : NULL, &second) < 0)
 		status = hf_print_err(o->common, &second);
+	tell_stale(o, &release);
 	hf_release_free(&release);
 	hf_spec_list_free(&specs);
 	hf_machine_free(&machine);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define BUDDYINFO_BYTES 65536
+#define MEMINFO_BYTES 16384
 #define LARGEST_BLOCK (512ULL << 20) /* of any kernel's buddy allocator: arm64 with 64 KiB pages */
 
 /* "Node 0, zone Normal 905 144 ...": free blocks of 1, 2, 4 ... base pages. */
@@ -39,11 +40,44 @@ static void add_zone(const char *counts, uint64_t base, uint64_t page_size, uint
 	}
 }
 
+/* Free pages that all zones list. */
+static uint64_t count_free(const char *text)
+{
+	uint64_t contiguous = 0, total = 0;
+
+	for (; text && *text; text = strchr(text, '\n'), text += text != NULL) {
+		const char *counts;
+		unsigned id;
+
+		if (parse_zone(text, &id, &counts))
+			add_zone(counts, 1, UINT64_MAX, &contiguous, &total);
+	}
+	return total;
+}
+
+/* A captured tree may come from a machine with larger base pages, which no file names: its free
+ * memory tells, by count and by size. */
+static uint64_t base_page(const struct hf_sysroot *root, const char *buddyinfo)
+{
+	uint64_t base = (uint64_t)sysconf(_SC_PAGESIZE), free = 0, pages;
+	struct hf_err ignored = { 0 };
+	char meminfo[MEMINFO_BYTES];
+
+	if (root->live ||
+	    hf_sysroot_read(root, meminfo, sizeof(meminfo), NULL, &ignored, "proc/meminfo") < 0 ||
+	    hf_sysroot_parse_kib(meminfo, "MemFree", &free) < 0)
+		return base;
+	pages = count_free(buddyinfo);
+	for (base = 4096; base < 65536 && pages && free / pages >= base * 2; base *= 2)
+		;
+	return base;
+}
+
 int hf_cause_contiguous(const struct hf_sysroot *root, unsigned node, uint64_t page_size,
 			uint64_t *contiguous, uint64_t *total)
 {
 	_cleanup_free_ char *text = malloc(BUDDYINFO_BYTES);
-	uint64_t base = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t base;
 	struct hf_err ignored = { 0 };
 	char *rest = text, *line;
 	int r, seen = 0;
@@ -54,6 +88,7 @@ int hf_cause_contiguous(const struct hf_sysroot *root, unsigned node, uint64_t p
 	r = hf_sysroot_read(root, text, BUDDYINFO_BYTES, NULL, &ignored, "proc/buddyinfo");
 	if (r < 0)
 		return r;
+	base = base_page(root, text);
 	while ((line = strsep(&rest, "\n")) != NULL) {
 		const char *counts;
 		unsigned id;

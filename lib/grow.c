@@ -21,6 +21,40 @@ static int read_pool(struct hf_machine *machine, struct hf_pool *pool, struct hf
 	return hf_pool_refresh(&machine->root, &machine->topo, pool, err);
 }
 
+/* The persistent count without what was added, but not below what is used and reserved; surplus pages
+ * that this call had made persistent may turn back. */
+static uint64_t lowest(const struct hf_growth *g, const struct hf_pool *pool)
+{
+	uint64_t persistent = hf_pool_node_persistent(pool, g->node), target = less(persistent, g->added);
+	uint64_t used = less(pool->nodes[g->node].nr, pool->nodes[g->node].free);
+	uint64_t floor = less(used + (pool->nnodes == 1 ? pool->reserved : 0), g->absorbed);
+	uint64_t most = hf_pool_available(pool) + g->absorbed;
+
+	if (pool->nnodes > 1 && less(persistent, target) > most)
+		target = less(persistent, most);
+	return target < floor ? floor : target;
+}
+
+/* What is read back is taken off the growth. */
+static int take_out(struct hf_growth *g, struct hf_pool *pool, struct hf_err *err)
+{
+	uint64_t persistent, target;
+	int r = read_pool(g->machine, pool, err);
+
+	if (r < 0)
+		return r;
+	persistent = hf_pool_node_persistent(pool, g->node);
+	if (g->unread)
+		g->added += less(persistent < g->aimed ? persistent : g->aimed, g->before);
+	g->unread = false;
+	target = lowest(g, pool);
+	if (target < persistent)
+		r = hf_pool_write(&g->machine->root, &g->machine->topo, pool, g->node, target, err);
+	if (r == 0)
+		g->added -= less(persistent, hf_pool_node_persistent(pool, g->node));
+	return r;
+}
+
 /*
  * Others count relatively too: two calls that undo after each other both end right. Never below
  * what is in use, but for surplus pages that this call had made persistent.
@@ -29,40 +63,28 @@ static int shrink_back(void *arg, struct hf_err *err)
 {
 	struct hf_growth *g = arg;
 	struct hf_pool *pool = hf_pools_find(&g->machine->pools, g->page_size);
-	uint64_t persistent, used, floor, target;
 	char size[HF_SIZE_TEXT];
+	uint64_t left;
 	int r;
 
 	if (!g->added && !g->unread)
 		return 0;
-	r = read_pool(g->machine, pool, err);
+	/* Once more: what lacked for a moment may be there now. */
+	r = take_out(g, pool, err);
 	if (r < 0)
-		return r;
-	persistent = hf_pool_node_persistent(pool, g->node);
-	if (g->unread)
-		g->added += less(persistent < g->aimed ? persistent : g->aimed, g->before);
-	g->unread = false;
-	used = less(pool->nodes[g->node].nr, pool->nodes[g->node].free);
-	floor = less(used + (pool->nnodes == 1 ? pool->reserved : 0), g->absorbed);
-	target = less(persistent, g->added);
-	if (pool->nnodes > 1 && less(persistent, target) > hf_pool_available(pool) + g->absorbed)
-		target = less(persistent, hf_pool_available(pool) + g->absorbed);
-	if (target < floor)
-		target = floor;
-	if (target < persistent)
-		r = hf_pool_write(&g->machine->root, &g->machine->topo, pool, g->node, target, err);
-	if (r < 0)
-		return r;
-	g->added -= less(persistent, hf_pool_node_persistent(pool, g->node));
-	if (!g->added)
+		r = take_out(g, pool, err);
+	if (r == 0 && !g->added)
 		return 0;
+	left = g->added + (g->unread ? less(g->aimed, g->before) : 0);
 	hf_size_exact(g->page_size, size);
-	hf_err_set(err, EBUSY, size,
-		   "%llu pages that were added on node %u stay: they are in use or reserved by others",
-		   (unsigned long long)g->added, g->machine->topo.nodes[g->node].id);
-	hf_err_hint(err, "later: hugefill free %s=%llup@%u", size, (unsigned long long)g->added,
+	if (r == 0)
+		r = hf_err_set(
+			err, EBUSY, size,
+			"%llu pages that were added on node %u stay: they are in use or reserved by others",
+			(unsigned long long)left, g->machine->topo.nodes[g->node].id);
+	hf_err_hint(err, "later: hugefill free %s=%llup@%u", size, (unsigned long long)left,
 		    g->machine->topo.nodes[g->node].id);
-	return -EBUSY;
+	return r;
 }
 
 struct hf_growth *hf_grow_remember(struct hf_ladder *l, size_t node, struct hf_err *err)

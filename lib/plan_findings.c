@@ -183,7 +183,10 @@ static int mount_limits(struct hf_plan *plan, size_t index)
 		f->got = d.place->mount_left;
 		snprintf(f->text, sizeof(f->text), "the mount's size= limit leaves %s, but %s is needed",
 			 hf_size_exact(f->got, have), hf_size_exact(d.bytes, want));
-		snprintf(f->hint, sizeof(f->hint), "mount -o remount,size=SIZE %s", d.mount);
+		/* hugetlbfs takes no remount: it would succeed and change nothing. */
+		snprintf(f->hint, sizeof(f->hint),
+			 "hugefill mount --size=SIZE on another directory, or unmount %s and mount it anew",
+			 d.mount);
 	}
 	if (d.inodes && d.place->inodes_left != HF_MOUNTS_NONE && d.inodes > d.place->inodes_left) {
 		f = hf_plan_find(plan, "mount-inodes", true, -1, d.mount);

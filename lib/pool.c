@@ -59,6 +59,10 @@ static int read_machine(const struct hf_sysroot *root, struct hf_pool *pool, str
 		rc = read_count(root, dir, "resv", &pool->reserved, err);
 	if (rc == 0)
 		rc = read_count(root, dir, "surplus", &pool->surplus, err);
+	/* 6.18 can show a small negative number, as a huge one, while a forked child outlives the
+	 * parent whose private mapping it writes to. */
+	if (pool->reserved > INT64_MAX)
+		pool->reserved = 0;
 	if (rc == 0)
 		rc = read_count(root, dir, "nr_overcommit", &pool->overcommit, err);
 	return rc;

@@ -107,11 +107,15 @@ static void merge_objects(struct hf_scan *scan, size_t first)
 
 static bool parse_status(struct hf_scan *scan, const char *text)
 {
-	const char *uid = strstr(text, "\nUid:");
+	const char *uid = strstr(text, "\nUid:"), *state = strstr(text, "\nState:\t");
 	unsigned effective = 0;
 
+	/* A zombie holds nothing any more, and lets nobody look. */
+	if (state && (state[8] == 'Z' || state[8] == 'X'))
+		return false;
+
 	scan->huge_bytes = 0;
-	/* Kernel threads and the dead have no such line. */
+	/* Kernel threads have no such line. */
 	if (hf_sysroot_parse_kib(text, "HugetlbPages", &scan->huge_bytes) < 0)
 		scan->huge_bytes = 0;
 	if (uid && sscanf(uid + 1, "Uid: %*u %u", &effective) == 1)

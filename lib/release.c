@@ -9,8 +9,8 @@
 #include "lock.h"
 #include "release_parts.h"
 
-static struct hf_release_step *add_step(struct hf_release *r, enum hf_release_action action,
-					struct hf_err *err)
+struct hf_release_step *hf_release_add(struct hf_release *r, enum hf_release_action action,
+				       struct hf_err *err)
 {
 	struct hf_release_step *steps = reallocarray(r->steps, r->nsteps + 1, sizeof(*steps)), *step;
 	size_t nnodes = r->machine->topo.nnodes;
@@ -57,7 +57,7 @@ static int plan_file(struct hf_release *r, const struct hf_spec *spec, size_t in
 
 	if (rc < 0)
 		return rc;
-	step = add_step(r, r->request->punch ? HF_RELEASE_PUNCH : HF_RELEASE_REMOVE, err);
+	step = hf_release_add(r, r->request->punch ? HF_RELEASE_PUNCH : HF_RELEASE_REMOVE, err);
 	if (!step)
 		return -ENOMEM;
 	step->place = index;
@@ -105,7 +105,7 @@ static int add_part(struct hf_release *r, struct hf_release_step *step, const st
 static int plan_pool(struct hf_release *r, const struct hf_spec *spec, struct hf_err *err)
 {
 	const struct hf_pool *pool = hf_pools_find(&r->machine->pools, spec->page_size);
-	struct hf_release_step *step = add_step(r, HF_RELEASE_SHRINK, err);
+	struct hf_release_step *step = hf_release_add(r, HF_RELEASE_SHRINK, err);
 
 	if (!step)
 		return -ENOMEM;
@@ -247,7 +247,7 @@ static int plan_shrinks(struct hf_release *r, struct hf_err *err)
 
 		if (r->steps[i].action != HF_RELEASE_REMOVE && r->steps[i].action != HF_RELEASE_PUNCH)
 			continue;
-		step = add_step(r, HF_RELEASE_SHRINK, err);
+		step = hf_release_add(r, HF_RELEASE_SHRINK, err);
 		if (!step)
 			return -ENOMEM;
 		step->pool = r->steps[i].pool;
@@ -264,7 +264,7 @@ static int add_umount(struct hf_release *r, const char *target, size_t pool, str
 	for (size_t i = 0; i < r->nsteps; i++)
 		if (r->steps[i].mount && strcmp(r->steps[i].mount, target) == 0)
 			return 0;
-	step = add_step(r, HF_RELEASE_UMOUNT, err);
+	step = hf_release_add(r, HF_RELEASE_UMOUNT, err);
 	if (!step)
 		return -ENOMEM;
 	step->pool = pool;
@@ -309,6 +309,8 @@ static int plan(struct hf_release *r, struct hf_err *err)
 	for (size_t i = 0; i < specs->count && rc == 0; i++)
 		if (specs->specs[i].kind == HF_SPEC_FILE)
 			rc = plan_file(r, &specs->specs[i], i, err);
+	if (rc == 0 && r->request->stale)
+		rc = hf_release_plan_stale(r, err);
 	if (rc == 0)
 		rc = plan_shrinks(r, err);
 	for (size_t i = 0; i < specs->count && rc == 0; i++)

@@ -33,6 +33,8 @@ struct hf_release_step {
 	char *mount;           /* umount: the mount point */
 	int directory_left;    /* umount: errno of removing the default place; 0: gone, or to stay */
 	bool done;             /* umount: it was empty and is unmounted */
+	bool stale;            /* remove: only if still nobody holds it */
+	bool kept;             /* stale: somebody has taken it meanwhile */
 	uint64_t ns;           /* time it took */
 };
 
@@ -40,7 +42,9 @@ struct hf_release_request {
 	const struct hf_spec_list *specs;
 	uint64_t page_size; /* for bare names */
 	bool shrink, umount, force, dry_run;
-	bool punch; /* one PATH; the rest are the range in bytes */
+	bool stale;               /* every file that nobody holds; specs is empty then */
+	uint64_t stale_page_size; /* only those on mounts of this size; 0: all */
+	bool punch;               /* one PATH; the rest are the range in bytes */
 	uint64_t punch_offset, punch_length;
 };
 
@@ -56,12 +60,22 @@ struct hf_release {
 	size_t nsteps;
 	struct hf_release_step *steps;
 	bool changed;
+	size_t held;    /* stale: files that stay, because somebody holds them */
+	size_t skipped; /* stale: directories and read-only mounts that were not looked at */
+	bool no_lease;  /* stale: no leases could be had: a process that opens a file just then is not seen
+			 */
 };
 
 /*
  * Plans, and unless dry_run carries out. Errors before the first step leave everything as it was:
  * EBUSY (a file is held: the holders are in the hint; an amount is more than can be had), ENOENT (a
  * PATH that is not there). An error later names the step; the steps show what was done.
+ *
+ * stale: root only (EPERM). Whether a file is held is asked of the kernel by a lease (fcntl F_SETLEASE),
+ * which it refuses while anybody has the file open or mapped, whoever and in whatever namespace, the
+ * kernel itself too; the file is removed under the lease. A process that has looked the name up before,
+ * and opens after that, gets the file without a name: that window remains. Where hugetlbfs has no
+ * leases the processes are looked through (holders.h), and the window lasts from then until the removal.
  */
 int hf_release_run(struct hf_release *release, struct hf_err *err) _must_check _nonnull(1, 2);
 void hf_release_free(struct hf_release *release);

@@ -111,6 +111,33 @@ static int remove_file(struct hf_release *r, struct hf_release_step *step, struc
 	return 0;
 }
 
+/* Still nobody's, and it stays so until its name is gone. */
+static int remove_stale(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
+{
+	const struct hf_place *place = &r->places[step->place];
+	_cleanup_close_ int dirfd = open_dir(place, err);
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+	int rc;
+
+	if (dirfd < 0)
+		return dirfd;
+	rc = hf_release_claim(r, place, dirfd, &fd, err);
+	if (rc < 0)
+		return rc;
+	/* The name may have passed to another file before the lease. */
+	step->kept = !rc || fstatat(dirfd, place->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		     st.st_ino != place->ino || st.st_dev != place->dev || !hf_release_is_claimed(fd);
+	r->held += step->kept;
+	if (step->kept)
+		return 0;
+	if (unlinkat(dirfd, place->name, 0) < 0)
+		return hf_err_sys(err, errno, place->path, "cannot remove it");
+	r->changed = true;
+	take_over(step, r->machine->topo.nnodes, st.st_nlink > 1 || !hf_release_is_claimed(fd));
+	return 0;
+}
+
 static int punch_file(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
 {
 	struct hf_hugefile file = HF_HUGEFILE_INIT;
@@ -134,7 +161,9 @@ static int punch_file(struct hf_release *r, struct hf_release_step *step, struct
 
 int hf_release_file(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
 {
-	return step->action == HF_RELEASE_PUNCH ? punch_file(r, step, err) : remove_file(r, step, err);
+	if (step->action == HF_RELEASE_PUNCH)
+		return punch_file(r, step, err);
+	return step->stale ? remove_stale(r, step, err) : remove_file(r, step, err);
 }
 
 static bool is_empty(const char *dir)

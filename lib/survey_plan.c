@@ -151,6 +151,7 @@ static void look_at_gigantic(struct hf_surveying *s, const struct hf_plan *plan,
 	f = hf_survey_add(s, unable && !plan->request->best_effort ? HF_ERROR : HF_WARNING,
 			  unable ? "gigantic-unsupported" : "gigantic", -1, hf_size_exact(page_size, size));
 	f->wanted = add(0, (unsigned __int128)plan->pools[index].grow * page_size);
+	f->got = s->machine->topo.mem_free;
 	if (unable)
 		hf_survey_say(f, "this kernel is built without compaction and makes such pages at boot only");
 	else

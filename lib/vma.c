@@ -1,26 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "vma.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 
 #define DELETED " (deleted)"
 
-/* Digits of the base, no sign and no blank before, up to one of the characters in ends (or the end of
- * the text, when ends is ""). Moves *text behind it. */
-static bool take_number(char **text, int base, const char *ends, uint64_t *value)
+/* -1: none of the base. */
+static int digit(char c, unsigned base)
 {
-	bool hex = base == 16;
-	char *end;
+	int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 
-	if (!strchr(hex ? "0123456789abcdef" : "0123456789", **text) || !**text)
+	return value < (int)base ? value : -1;
+}
+
+/* Digits and nothing else, up to one of the characters in ends (or the end of the text, when ends is
+ * ""). Moves *text behind it. */
+static bool take_number(char **text, unsigned base, const char *ends, uint64_t *value)
+{
+	char *at = *text;
+
+	*value = 0;
+	for (int d; (d = digit(*at, base)) >= 0; at++)
+		if (__builtin_mul_overflow(*value, base, value) ||
+		    __builtin_add_overflow(*value, (unsigned)d, value))
+			return false;
+	if (at == *text || (*ends ? !*at || !strchr(ends, *at) : *at != '\0'))
 		return false;
-	errno = 0;
-	*value = strtoull(*text, &end, base);
-	if (errno || (*ends ? !*end || !strchr(ends, *end) : *end != '\0'))
-		return false;
-	*text = end + (*end != '\0');
+	*text = at + (*at != '\0');
 	return true;
 }
 
