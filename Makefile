@@ -10,6 +10,7 @@
 #   TESTS="FILE..."                 check-unit, check-cli, ...: only these
 #   FUZZ_TIME=SECONDS               of each fuzz target
 #   PROVE_FLAGS="-v"                what prove is to do besides
+#   VM="NAME..."                    check-vm, vm-shell: these guests
 #   V=1                             shows the commands
 
 ifeq ($(origin CC),default)
@@ -76,8 +77,8 @@ all: $(BIN)
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all unit deps deps-build deps-perf demo check check-house check-unit check-cli check-kernel \
-	check-faults check-sanitized check-valgrind check-tsan check-memory fuzz fuzz-build fuzz-run lint format perf \
+.PHONY: all unit deps deps-build deps-perf deps-vm demo check check-house check-unit check-cli check-kernel \
+	check-faults check-sanitized check-valgrind check-tsan check-memory fuzz fuzz-build fuzz-run lint format perf check-vm vm-shell \
 	install uninstall clean FORCE
 
 say = $(if $(V),,@echo "  $(1)  $@"; )
@@ -122,6 +123,8 @@ deps-build:
 	@tools/deps.sh build
 deps-perf:
 	@tools/deps.sh build perf
+deps-vm:
+	@tools/deps.sh build check vm
 
 # Libraries that deps has just installed are seen by the next make only.
 demo: deps-build
@@ -202,6 +205,12 @@ format:
 
 perf: $(BIN)
 	@test/perf/run
+
+# Guests: VM="NAME..." takes some of test/vm/machines. HF_VM_JOBS=2: two at a time.
+check-vm: $(BIN)
+	@test/vm/run $(VM)
+vm-shell: $(BIN)
+	@test/vm/run --shell $(or $(VM),numa4)
 
 SBIN := $(DESTDIR)$(PREFIX)/sbin
 SHARE := $(DESTDIR)$(PREFIX)/share

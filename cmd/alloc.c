@@ -125,12 +125,16 @@ static int carry_out(struct alloc_opts *o, struct hf_apply *apply)
 	apply->hooks = &hooks;
 	r = hf_apply_run(apply, &err);
 	apply->hooks = &quiet_hooks;
+	if (r == 0 && !apply->changed && !apply->partly)
+		hf_print_note(o->common, "nothing to do: all is as asked for");
 	if (r == 0 && apply->partly)
 		return HF_EXIT_PARTLY;
 	if (r == 0)
 		return HF_EXIT_DONE;
 	if (atomic_load(&o->common->stop->deadline) && !atomic_load(&o->common->stop->signal))
-		hf_err_hint(&err, "--deadline has passed; everything was undone");
+		hf_err_hint(&err, "--deadline has passed");
+	if (!apply->left)
+		hf_err_hint(&err, "everything is as before");
 	return alloc_report_failure(o, apply, &err);
 }
 
@@ -147,7 +151,10 @@ static int plan_and_run(struct alloc_opts *o, struct hf_apply *apply)
 		r = alloc_report_plan(o, apply->plan, &err);
 		if (r < 0)
 			return hf_print_err(o->common, &err);
-		return hf_plan_is_fatal(apply->plan) ? HF_EXIT_FAILED : HF_EXIT_DONE;
+		if (hf_plan_is_fatal(apply->plan))
+			return HF_EXIT_FAILED;
+		/* With --best-effort what stands against the plan makes less of it. */
+		return apply->plan->nfindings ? HF_EXIT_PARTLY : HF_EXIT_DONE;
 	}
 	if (hf_plan_is_fatal(apply->plan))
 		return alloc_report_failure(o, apply, NULL);

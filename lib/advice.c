@@ -48,7 +48,7 @@ static uint64_t pages_on(const struct hf_machine *machine, const struct hf_plan 
 		return now;
 	if (!plan->pools[pool].used)
 		return 0;
-	return plan->pools[pool].grows ? plan->pools[pool].want[node] : now;
+	return plan->pools[pool].write[node] ? plan->pools[pool].write[node] : now;
 }
 
 static uint64_t pages_of(const struct hf_machine *machine, const struct hf_plan *plan, size_t pool)
@@ -118,7 +118,7 @@ static void put_pool(struct text *t, const struct hf_machine *machine, size_t po
 		if (!pages)
 			continue;
 		put(t, "%c%s", before, hf_size_exact(pages * page_size, amount));
-		if (machine->topo.nnodes > 1)
+		if (hf_nodeset_count(&machine->topo.memory) > 1)
 			put(t, "@%u", machine->topo.nodes[n].id);
 		before = ',';
 	}
@@ -137,7 +137,7 @@ static void put_relative(struct text *t, const struct hf_plan *plan, const struc
 		if (!target->asked[i].pages)
 			continue;
 		put(t, "%c%s", before, hf_size_exact(target->asked[i].pages * page_size, amount));
-		if (plan->machine->topo.nnodes > 1)
+		if (hf_nodeset_count(&plan->machine->topo.memory) > 1)
 			put(t, "@%u", plan->machine->topo.nodes[target->asked[i].node].id);
 		before = ',';
 	}

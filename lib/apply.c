@@ -169,8 +169,10 @@ static void undo(struct hf_transaction *t)
 	struct hf_err ignored = { 0 };
 	sigset_t all, before;
 
-	if (!t->undo.count)
+	if (!t->undo.count) {
+		hf_undo_forget(&t->undo);
 		return;
+	}
 	/* Signals that come now wait until it is done: they must not interrupt a write. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);

@@ -90,6 +90,16 @@ static int open_kept(struct hf_transaction *t, const struct hf_target *target, s
 	return r < 0 ? r : hf_hugefile_map(file, file->place->size, file->place->size, err);
 }
 
+/* Untouched by this call, and without holes, which looking would fill. */
+static bool is_whole(const struct hf_plan *plan, const struct hf_target *target)
+{
+	const struct hf_place *place = hf_plan_place_of(plan, target);
+
+	return target->action == HF_ACTION_KEEP || target->action == HF_ACTION_ADJUST ||
+	       (target->action == HF_ACTION_SKIP && place->exists && place->filled &&
+		place->filled == place->pages);
+}
+
 static int refuse_misplaced(const struct hf_hugefile *file, uint64_t elsewhere, struct hf_err *err)
 {
 	return hf_err_set(err, EIO, file->place->path, "%llu of its pages lie on another node than asked for",
@@ -109,9 +119,9 @@ static int file_rows(struct hf_transaction *t, size_t index, struct hf_err *err)
 
 	if (!on)
 		return hf_err_nomem(err);
-	if (target->action == HF_ACTION_KEEP || target->action == HF_ACTION_ADJUST)
+	if (is_whole(t->apply->plan, target))
 		r = open_kept(t, target, file, err);
-	if (r == 0 && target->action != HF_ACTION_SKIP)
+	if (r == 0 && file->map)
 		r = hf_fill_where(file, &a->machine->topo, check ? &target->layout : NULL, on, &elsewhere,
 				  err);
 	if (r == 0 && elsewhere)

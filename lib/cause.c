@@ -101,6 +101,29 @@ int hf_cause_contiguous(const struct hf_sysroot *root, unsigned node, uint64_t p
 	return seen ? 0 : -ENOENT;
 }
 
+uint64_t hf_cause_largest_block(const struct hf_sysroot *root)
+{
+	_cleanup_free_ char *text = malloc(BUDDYINFO_BYTES);
+	struct hf_err ignored = { 0 };
+	unsigned node, orders = 0;
+	const char *counts;
+	uint64_t base;
+	char *end;
+
+	if (!text || hf_sysroot_read(root, text, BUDDYINFO_BYTES, NULL, &ignored, "proc/buddyinfo") < 0)
+		return 0;
+	base = base_page(root, text);
+	text[strcspn(text, "\n")] = '\0';
+	if (!parse_zone(text, &node, &counts))
+		return 0;
+	for (; orders < 40; orders++, counts = end) {
+		strtoull(counts, &end, 10);
+		if (end == counts)
+			break;
+	}
+	return orders ? base << (orders - 1) : 0;
+}
+
 static void say_memory(struct hf_finding *f, uint64_t available, uint64_t lacking, bool dropped)
 {
 	char have[HF_SIZE_TEXT], need[HF_SIZE_TEXT];

@@ -29,4 +29,8 @@ void hf_cause_of_refusal(struct hf_machine *machine, struct hf_plan *plan, const
 int hf_cause_contiguous(const struct hf_sysroot *root, unsigned node, uint64_t page_size,
 			uint64_t *contiguous, uint64_t *total);
 
+/* Bytes of the largest block that the kernel keeps a list of free ones of, by proc/buddyinfo: larger
+ * pages are gigantic. 0: not known. */
+uint64_t hf_cause_largest_block(const struct hf_sysroot *root);
+
 #endif

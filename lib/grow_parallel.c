@@ -150,30 +150,65 @@ static int raise_limit(struct parallel *p, uint64_t pages, struct hf_err *err)
 	return hf_pool_write_overcommit(&p->l->grow->machine->root, pool, need, err);
 }
 
-/* What came up as surplus on a node stays as persistent, as far as the node wants it. */
+/* Before the write, since it must be known what to undo whatever it did. */
+static int expect(struct parallel *p, size_t node, uint64_t came, struct hf_err *err)
+{
+	struct hf_growth *g;
+
+	if (!p->growth[node])
+		p->growth[node] = hf_grow_remember(p->l, node, err);
+	g = p->growth[node];
+	if (!g)
+		return -err->errnum;
+	g->unread = true;
+	g->before = hf_pool_node_persistent(p->l->pool, node);
+	g->aimed = g->before + came;
+	return 0;
+}
+
+/* Pages that came up on a node which does not want them: a child's allocation may spill. */
+static int trim(struct parallel *p, struct hf_growth *g, struct hf_err *err)
+{
+	struct hf_ladder *l = p->l;
+	uint64_t have = hf_pool_node_persistent(l->pool, g->node), want = l->plan->write[g->node];
+	int r;
+
+	g->added += less(have, g->before);
+	g->unread = false;
+	want = want > g->before ? want : g->before;
+	if (have <= want)
+		return 0;
+	r = hf_pool_write(&l->grow->machine->root, &l->grow->machine->topo, l->pool, g->node, want, err);
+	g->added -= less(have, hf_pool_node_persistent(l->pool, g->node));
+	return r;
+}
+
+/*
+ * What came up as surplus turns persistent where it lies, by one write for all nodes: on Linux 6.1 a
+ * write to one node would allocate as many pages as the others have surplus.
+ */
 static int keep_pages(struct parallel *p, uint64_t *kept, struct hf_err *err)
 {
 	struct hf_ladder *l = p->l;
+	uint64_t before = hf_pool_persistent(l->pool), came = 0;
+	int r = 0;
 
-	for (size_t n = 0; n < l->pool->nnodes; n++) {
-		uint64_t persistent = hf_pool_node_persistent(l->pool, n), came = l->pool->nodes[n].surplus;
-		int r;
-
-		came = came < missing_on(l, n) ? came : missing_on(l, n);
-		if (!came)
+	for (size_t n = 0; n < l->pool->nnodes && r == 0; n++) {
+		if (!l->pool->nodes[n].surplus)
 			continue;
-		if (!p->growth[n])
-			p->growth[n] = hf_grow_remember(l, n, err);
-		if (!p->growth[n])
-			return -err->errnum;
-		r = hf_grow_write(l, p->growth[n], persistent + came, err);
-		if (r < 0)
-			return r;
-		/* They are pages that did not exist before: nothing of others' surplus was taken. */
-		p->growth[n]->absorbed = 0;
-		*kept += less(hf_pool_node_persistent(l->pool, n), persistent);
+		came += l->pool->nodes[n].surplus;
+		r = expect(p, n, l->pool->nodes[n].surplus, err);
 	}
-	return 0;
+	if (r < 0 || !came)
+		return r;
+	r = hf_pool_write_total(&l->grow->machine->root, &l->grow->machine->topo, l->pool, before + came,
+				err);
+	for (size_t n = 0; n < l->pool->nnodes && r == 0; n++)
+		if (p->growth[n] && p->growth[n]->unread)
+			r = trim(p, p->growth[n], err);
+	*kept = less(hf_pool_persistent(l->pool), before);
+	l->grow->changed = true;
+	return r;
 }
 
 static void tick(void *arg, uint64_t pages)

@@ -173,5 +173,11 @@ int hf_mountpoint_remove(const struct hf_machine *machine, const char *target, b
 		hf_err_hint(err, "remove them with hugefill free, or unmount with --force");
 		return -ENOTEMPTY;
 	}
-	return dry_run ? 0 : hf_mounts_umount(target, err);
+	r = dry_run ? 0 : hf_mounts_umount(target, err);
+	/* A directory that hugefill may have made goes with it, if nothing else is in it. */
+	if (r == 0 && !dry_run && hf_place_is_default(machine, target) && rmdir(target) < 0 &&
+	    errno != ENOENT)
+		return hf_err_sys(err, errno, target,
+				  "is unmounted, but the empty directory cannot be removed");
+	return r;
 }

@@ -247,3 +247,24 @@ void hf_place_free(struct hf_place *place)
 	free(place->present);
 	*place = (struct hf_place){ 0 };
 }
+
+static int compare_paths(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+const char *hf_place_find_twice(const struct hf_place *places, size_t count)
+{
+	_cleanup_free_ const char **sorted = calloc(count + 1, sizeof(*sorted));
+	size_t used = 0;
+
+	for (size_t i = 0; sorted && i < count; i++)
+		if (places[i].path)
+			sorted[used++] = places[i].path;
+	if (used)
+		qsort(sorted, used, sizeof(*sorted), compare_paths);
+	for (size_t i = 1; i < used; i++)
+		if (strcmp(sorted[i - 1], sorted[i]) == 0)
+			return sorted[i];
+	return NULL;
+}

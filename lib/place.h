@@ -64,6 +64,9 @@ static inline bool hf_place_has(const struct hf_place *place, uint64_t page)
 /* "/dev/hugepages" for the default size where free, "/dev/hugepages1G" and so on otherwise: malloc'd. */
 char *hf_place_default(const struct hf_machine *machine, uint64_t page_size) _must_check;
 
+/* A path that two of places[count] share, or NULL. Those without a path do not count. */
+const char *hf_place_find_twice(const struct hf_place *places, size_t count);
+
 /* One of the places above: hugefill may make and remove this directory. */
 bool hf_place_is_default(const struct hf_machine *machine, const char *dir);
 

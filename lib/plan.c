@@ -23,13 +23,26 @@ struct hf_finding *hf_plan_find(struct hf_plan *plan, const char *id, bool fatal
 	return f;
 }
 
+/* Without @, nodes that this process's cpuset leaves out are not meant: the kernel grants nothing
+ * there. Returns how many are. */
+static size_t usable_nodes(const struct hf_topology *topo, bool placed, struct hf_nodeset *nodes)
+{
+	struct hf_nodeset allowed;
+
+	hf_nodeset_and(nodes, &topo->mems_allowed, &allowed);
+	if (!placed && !hf_nodeset_is_empty(&allowed))
+		*nodes = allowed;
+	return hf_nodeset_count(nodes);
+}
+
 /* The part's pages spread over its nodes, added to the shares. */
 static int add_part(struct hf_plan *plan, struct hf_target *t, const struct hf_spec_part *part,
 		    struct hf_err *err)
 {
 	const struct hf_topology *topo = &plan->machine->topo;
 	const struct hf_pool *pool = hf_plan_pool_of(plan, t);
-	size_t count = hf_nodeset_count(&part->nodes);
+	struct hf_nodeset nodes = part->nodes;
+	size_t count = usable_nodes(topo, part->placed, &nodes);
 	struct hf_share *shares = reallocarray(t->shares, t->nshares + count, sizeof(*shares));
 	uint64_t pages, each;
 	size_t i = 0;
@@ -38,12 +51,11 @@ static int add_part(struct hf_plan *plan, struct hf_target *t, const struct hf_s
 	if (!shares)
 		return hf_err_nomem(err);
 	t->shares = shares;
-	r = hf_size_pages(&part->amount, pool->page_size, hf_topology_memory(topo, &part->nodes),
+	r = hf_size_pages(&part->amount, pool->page_size, hf_topology_memory(topo, &nodes),
 			  hf_plan_spec_of(plan, t)->text, &pages, err);
 	if (r < 0)
 		return r;
-	for (int id = hf_nodeset_next(&part->nodes, 0); id >= 0;
-	     id = hf_nodeset_next(&part->nodes, (unsigned)id + 1)) {
+	for (int id = hf_nodeset_next(&nodes, 0); id >= 0; id = hf_nodeset_next(&nodes, (unsigned)id + 1)) {
 		int node = hf_topology_index(topo, (unsigned)id);
 
 		each = pages / count + (i++ < pages % count);
@@ -152,37 +164,24 @@ static int plan_target(struct hf_plan *plan, size_t index, struct hf_err *err)
 	return hf_plan_relayout(plan, t, err);
 }
 
-static int compare_paths(const void *a, const void *b)
-{
-	return strcmp((*(const struct hf_place *const *)a)->path, (*(const struct hf_place *const *)b)->path);
-}
-
 /* A file that two specs name would be made twice. */
 static int refuse_twice(const struct hf_plan *plan, struct hf_err *err)
 {
-	_cleanup_free_ const struct hf_place **sorted = calloc(plan->ntargets + 1, sizeof(*sorted));
-	size_t count = 0;
+	const char *path = hf_place_find_twice(plan->request->places, plan->ntargets);
 
-	if (!sorted)
-		return hf_err_nomem(err);
-	for (size_t i = 0; i < plan->ntargets; i++)
-		if (plan->request->places[i].path)
-			sorted[count++] = &plan->request->places[i];
-	qsort(sorted, count, sizeof(*sorted), compare_paths);
-	for (size_t i = 1; i < count; i++)
-		if (strcmp(sorted[i - 1]->path, sorted[i]->path) == 0)
-			return hf_err_usage(err, sorted[i]->path, "two specs name this file; write one");
-	return 0;
+	return path ? hf_err_usage(err, path, "two specs name this file; write one") : 0;
 }
 
-static int plan_mounts(struct hf_plan *plan, struct hf_err *err)
+/* Those that files need which really come about. */
+int hf_plan_mounts(struct hf_plan *plan, struct hf_err *err)
 {
+	plan->nmounts = 0;
 	for (size_t i = 0; i < plan->ntargets; i++) {
 		const struct hf_place *place = &plan->request->places[i];
 		struct hf_plan_mount *mounts;
 		size_t known = 0;
 
-		if (!place->to_mount)
+		if (!place->to_mount || plan->targets[i].action == HF_ACTION_SKIP)
 			continue;
 		while (known < plan->nmounts && strcmp(plan->mounts[known].target, place->mount) != 0)
 			known++;
@@ -244,6 +243,7 @@ int hf_plan_threads(struct hf_plan *plan, struct hf_err *err)
 /* The pools once more, for what the limits leave of the files. */
 static int plan_less(struct hf_plan *plan, struct hf_err *err)
 {
+	uint64_t available = plan->machine->topo.mem_available, keep = plan->request->headroom;
 	int r = hf_plan_fit_limits(plan, err);
 
 	for (size_t i = 0; i < plan->machine->pools.count && r == 0; i++) {
@@ -255,6 +255,8 @@ static int plan_less(struct hf_plan *plan, struct hf_err *err)
 	for (size_t i = 0; i < plan->machine->pools.count && r == 0; i++)
 		if (plan->request->no_grow)
 			hf_plan_pool_freeze(plan, i);
+	if (r == 0)
+		hf_plan_pools_limit(plan, available > keep ? available - keep : 0);
 	return r;
 }
 
@@ -273,9 +275,9 @@ int hf_plan_make(const struct hf_request *request, const struct hf_machine *mach
 	if (r == 0)
 		r = refuse_twice(plan, err);
 	if (r == 0)
-		r = plan_mounts(plan, err);
-	if (r == 0)
 		r = hf_plan_pools(plan, err);
+	if (r == 0)
+		r = hf_plan_mounts(plan, err);
 	if (r == 0)
 		r = hf_plan_findings(plan, err);
 	if (r == 0 && request->best_effort)

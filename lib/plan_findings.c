@@ -86,6 +86,9 @@ static int other_size(struct hf_plan *plan, const struct hf_target *t)
 
 	if ((t->action != HF_ACTION_EXTEND && t->action != HF_ACTION_CUT) || plan->request->resize)
 		return 0;
+	/* What an earlier --best-effort could not fill. */
+	if (t->action == HF_ACTION_EXTEND && plan->request->best_effort)
+		return 0;
 	f = hf_plan_find(plan, "other-size", true, -1, place->path);
 	if (!f)
 		return -1;
@@ -117,13 +120,18 @@ static int untrusted(struct hf_plan *plan, const struct hf_target *t)
 	return 0;
 }
 
+static bool is_wanted(const struct hf_plan *plan, const struct hf_target *t)
+{
+	return hf_target_is_filled(t) || (!hf_target_is_file(t) && plan->pools[t->pool].grows);
+}
+
 /* A fault on a node outside the cpuset is never granted there. */
 static int outside_cpuset(struct hf_plan *plan, const struct hf_target *t)
 {
 	const struct hf_topology *topo = &plan->machine->topo;
 	char nodes[64];
 
-	for (size_t i = 0; i < t->nshares && t->strict && hf_target_is_filled(t); i++) {
+	for (size_t i = 0; i < t->nshares && t->strict && is_wanted(plan, t); i++) {
 		unsigned id = topo->nodes[t->shares[i].node].id;
 		struct hf_finding *f;
 

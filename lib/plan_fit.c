@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plan_parts.h"
 
+#include <errno.h>
+
 #include "spread.h"
 
 #define NO_LIMIT (1ULL << 50) /* pages of a node: more than there are, and a sum over nodes cannot wrap */
@@ -55,16 +57,32 @@ static uint64_t to_be_had(const struct budget *b, const struct hf_target *t)
 						    : smaller(most, place->mount_left / place->page_size);
 }
 
+/* A file that is there gets longer as far as pages last; holes are filled all or not at all. */
+static int cut_old(const struct budget *b, struct hf_target *t, uint64_t most)
+{
+	const struct hf_place *place = hf_plan_place_of(b->plan, t);
+	uint64_t surplus = t->missing - most;
+
+	if (t->action != HF_ACTION_EXTEND || place->filled < place->pages || !most) {
+		t->action = HF_ACTION_SKIP;
+		return 0;
+	}
+	for (size_t i = t->nshares; i-- > 0 && surplus;) {
+		uint64_t less = smaller(t->shares[i].pages, surplus);
+
+		t->shares[i].pages -= less;
+		surplus -= less;
+	}
+	return 0;
+}
+
 /* --best-effort: less, or nothing. */
 static int cut(struct budget *b, struct hf_target *t)
 {
 	uint64_t most = to_be_had(b, t), sum = 0;
 
-	if (t->action != HF_ACTION_CREATE) {
-		if (t->missing > most)
-			t->action = HF_ACTION_SKIP;
-		return 0;
-	}
+	if (t->action != HF_ACTION_CREATE)
+		return t->missing > most ? cut_old(b, t, most) : 0;
 	for (size_t i = 0; i < t->nshares; i++) {
 		uint64_t *pages = &t->shares[i].pages;
 
@@ -107,7 +125,7 @@ static int fit_target(struct budget *b, struct hf_target *t, struct hf_err *err)
 
 	if (r == 0 && t->action == HF_ACTION_CREATE && !t->strict)
 		r = spread(b, t, err);
-	if (r == 0 && t->action == HF_ACTION_CREATE)
+	if (r == 0 && (t->action == HF_ACTION_CREATE || t->action == HF_ACTION_EXTEND))
 		r = hf_plan_relayout(b->plan, t, err);
 	if (r == 0 && hf_target_is_filled(t))
 		take(b, t);
@@ -152,7 +170,9 @@ static int fit(struct hf_plan *plan, bool unlimited, struct hf_err *err)
 		if (r < 0)
 			return r;
 	}
-	return unlimited ? 0 : hf_plan_threads(plan, err);
+	if (unlimited)
+		return 0;
+	return hf_plan_mounts(plan, err) < 0 ? -ENOMEM : hf_plan_threads(plan, err);
 }
 
 int hf_plan_fit(struct hf_plan *plan, struct hf_err *err)

@@ -11,6 +11,9 @@
 /* The pools' want, must, take, from the targets. */
 int hf_plan_pools(struct hf_plan *plan, struct hf_err *err) _must_check;
 
+/* --best-effort: the pools together grow by no more than budget bytes. */
+void hf_plan_pools_limit(struct hf_plan *plan, uint64_t budget);
+
 /* The pool does not grow after all. */
 void hf_plan_pool_freeze(struct hf_plan *plan, size_t pool);
 
@@ -24,6 +27,8 @@ int hf_plan_threads(struct hf_plan *plan, struct hf_err *err) _must_check;
 /* --best-effort: files get shorter to fit mount and cgroup, whatever the pools have: so that these do
  * not grow for what cannot be used. */
 int hf_plan_fit_limits(struct hf_plan *plan, struct hf_err *err) _must_check;
+
+int hf_plan_mounts(struct hf_plan *plan, struct hf_err *err) _must_check;
 
 /* Everything that stands against the plan. */
 int hf_plan_findings(struct hf_plan *plan, struct hf_err *err) _must_check;

@@ -218,7 +218,7 @@ static int plan_pool(struct hf_plan *plan, size_t pool, struct hf_err *err)
 	m.lack = scratch + 4 * count;
 	m.prefer = scratch + 5 * count;
 	for (size_t n = 0; n < count; n++)
-		m.limit[n] = topo->nodes[n].has_memory ? INT64_MAX : 0;
+		m.limit[n] = hf_topology_is_usable(topo, n) ? INT64_MAX : 0;
 
 	count_targets(&m, pool);
 	want_strict(&m);
@@ -261,5 +261,30 @@ void hf_plan_pool_freeze(struct hf_plan *plan, size_t pool)
 		p->write[n] = p->must[n] = 0;
 		p->want[n] = now->nodes[n].nr;
 		p->total += now->nodes[n].nr;
+	}
+}
+
+void hf_plan_pools_limit(struct hf_plan *plan, uint64_t budget)
+{
+	for (size_t i = 0; i < plan->machine->pools.count; i++) {
+		const struct hf_pool *now = &plan->machine->pools.pools[i];
+		struct hf_plan_pool *p = &plan->pools[i];
+
+		for (size_t n = 0; n < now->nnodes; n++) {
+			uint64_t grow = less(p->want[n], now->nodes[n].nr), most = budget / now->page_size;
+			uint64_t cut = less(grow, most);
+
+			budget -= (grow - cut) * now->page_size;
+			p->want[n] -= cut;
+			p->grow -= cut;
+			p->total -= cut;
+			if (p->write[n] > p->want[n])
+				p->write[n] = p->want[n] > hf_pool_node_persistent(now, n) ? p->want[n] : 0;
+			if (p->must[n] > p->want[n])
+				p->must[n] = p->want[n];
+		}
+		p->grows = false;
+		for (size_t n = 0; n < now->nnodes; n++)
+			p->grows = p->grows || p->write[n];
 	}
 }

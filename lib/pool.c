@@ -313,6 +313,15 @@ int hf_pool_write(const struct hf_sysroot *root, const struct hf_topology *topo,
 	return 0;
 }
 
+int hf_pool_write_total(const struct hf_sysroot *root, const struct hf_topology *topo, struct hf_pool *pool,
+			uint64_t persistent, struct hf_err *err)
+{
+	char buf[128];
+	int rc = hf_sysroot_write_u64(root, persistent, err, "%s/nr_hugepages", machine_dir(pool, buf));
+
+	return rc < 0 ? explain(root, rc, "sys", err) : hf_pool_refresh(root, topo, pool, err);
+}
+
 int hf_pool_write_overcommit(const struct hf_sysroot *root, struct hf_pool *pool, uint64_t pages,
 			     struct hf_err *err)
 {

@@ -61,6 +61,11 @@ uint64_t hf_pool_available(const struct hf_pool *pool);
 int hf_pool_write(const struct hf_sysroot *root, const struct hf_topology *topo, struct hf_pool *pool,
 		  size_t index, uint64_t persistent, struct hf_err *err) _must_check _nonnull(1, 2, 3, 6);
 
+/* One write of the machine's persistent count: what turns the surplus of all nodes persistent at once,
+ * each where it lies. Reads all counts back. */
+int hf_pool_write_total(const struct hf_sysroot *root, const struct hf_topology *topo, struct hf_pool *pool,
+			uint64_t persistent, struct hf_err *err) _must_check _nonnull(1, 2, 3, 5);
+
 /* The machine's nr_overcommit_hugepages; 1 GiB pages refuse it on kernels before 7 (EINVAL). */
 int hf_pool_write_overcommit(const struct hf_sysroot *root, struct hf_pool *pool, uint64_t pages,
 			     struct hf_err *err) _must_check _nonnull(1, 2, 4);

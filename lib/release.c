@@ -97,22 +97,40 @@ static int add_part(struct hf_release *r, struct hf_release_step *step, const st
 				    "+ has no meaning when pages are given back; write the amount alone");
 	for (int id = hf_nodeset_next(&part->nodes, 0); id >= 0;
 	     id = hf_nodeset_next(&part->nodes, (unsigned)id + 1))
-		step->wanted[hf_topology_index(topo, (unsigned)id)] += pages / count + (i++ < pages % count);
+		step->asked[hf_topology_index(topo, (unsigned)id)] += pages / count + (i++ < pages % count);
 	step->strict = part->placed;
 	return 0;
+}
+
+/* One step for each pool, whoever asks for it. */
+static struct hf_release_step *shrink_step(struct hf_release *r, size_t pool, struct hf_err *err)
+{
+	struct hf_release_step *step;
+
+	for (size_t i = 0; i < r->nsteps; i++)
+		if (r->steps[i].action == HF_RELEASE_SHRINK && r->steps[i].pool == pool)
+			return &r->steps[i];
+	step = hf_release_add(r, HF_RELEASE_SHRINK, err);
+	if (step)
+		step->pool = pool;
+	return step;
 }
 
 static int plan_pool(struct hf_release *r, const struct hf_spec *spec, struct hf_err *err)
 {
 	const struct hf_pool *pool = hf_pools_find(&r->machine->pools, spec->page_size);
-	struct hf_release_step *step = hf_release_add(r, HF_RELEASE_SHRINK, err);
+	struct hf_release_step *step;
 
-	if (!step)
-		return -ENOMEM;
 	if (!pool)
 		return hf_err_set(err, ENODEV, spec->text, "the kernel has no such pool (any more)");
-	step->pool = (size_t)(pool - r->machine->pools.pools);
-	step->everything = !spec->nparts;
+	step = shrink_step(r, (size_t)(pool - r->machine->pools.pools), err);
+	if (!step)
+		return -ENOMEM;
+	if (!step->asked)
+		step->asked = calloc(r->machine->topo.nnodes, sizeof(*step->asked));
+	if (!step->asked)
+		return hf_err_nomem(err);
+	step->everything = step->everything || !spec->nparts;
 	for (size_t i = 0; i < spec->nparts; i++) {
 		int rc = add_part(r, step, spec, &spec->parts[i], err);
 
@@ -174,6 +192,24 @@ static int too_much(const struct hf_release *r, const struct hf_release_step *st
 	return -EBUSY;
 }
 
+/*
+ * What a shrink is to take: as alloc's pool specs state the pool's end, files counted, the larger of
+ * the amount asked for and what the files free. done: the files have gone, and what they freed was
+ * measured.
+ */
+static void want(const struct hf_release *r, struct hf_release_step *step, bool done)
+{
+	for (size_t n = 0; n < r->machine->topo.nnodes; n++) {
+		uint64_t files = 0;
+
+		for (size_t i = 0; i < r->nsteps && step->files; i++)
+			if (r->steps[i].pool == step->pool && (r->steps[i].action == HF_RELEASE_REMOVE ||
+							       r->steps[i].action == HF_RELEASE_PUNCH))
+				files += done ? r->steps[i].freed[n] : r->steps[i].wanted[n];
+		step->wanted[n] = step->asked && step->asked[n] > files ? step->asked[n] : files;
+	}
+}
+
 /* Whether the amount is to be had once the files are gone. */
 static int check_pool(const struct hf_release *r, const struct hf_release_step *step, struct hf_err *err)
 {
@@ -213,7 +249,7 @@ static void share_out(const struct hf_release *r, const struct hf_release_step *
 		lacking += step->everything ? 0 : step->wanted[n] - take[n];
 		left -= take[n];
 	}
-	for (size_t n = 0; n < pool->nnodes && lacking && !step->strict && !step->place; n++) {
+	for (size_t n = 0; n < pool->nnodes && lacking && !step->strict && step->asked; n++) {
 		uint64_t have = on_node(r, step->pool, n, planned);
 		uint64_t more = smaller(smaller(have > take[n] ? have - take[n] : 0, lacking), left);
 
@@ -227,8 +263,12 @@ static int plan_amount(struct hf_release *r, struct hf_release_step *step, struc
 {
 	size_t nnodes = r->machine->topo.nnodes;
 	_cleanup_free_ uint64_t *take = calloc(nnodes, sizeof(*take));
-	int rc = check_pool(r, step, err);
+	int rc;
 
+	want(r, step, false);
+	if (!step->asked)
+		return 0;
+	rc = check_pool(r, step, err);
 	if (!take)
 		return hf_err_nomem(err);
 	if (rc < 0)
@@ -244,15 +284,14 @@ static int plan_shrinks(struct hf_release *r, struct hf_err *err)
 
 	for (size_t i = 0; i < files && r->request->shrink; i++) {
 		struct hf_release_step *step;
+		size_t pool = r->steps[i].pool;
 
 		if (r->steps[i].action != HF_RELEASE_REMOVE && r->steps[i].action != HF_RELEASE_PUNCH)
 			continue;
-		step = hf_release_add(r, HF_RELEASE_SHRINK, err);
+		step = shrink_step(r, pool, err);
 		if (!step)
 			return -ENOMEM;
-		step->pool = r->steps[i].pool;
-		step->place = i + 1; /* follows what that file step freed */
-		memcpy(step->wanted, r->steps[i].wanted, r->machine->topo.nnodes * sizeof(*step->wanted));
+		step->files = true;
 	}
 	return 0;
 }
@@ -297,6 +336,13 @@ static int plan_umounts(struct hf_release *r, struct hf_err *err)
 	return 0;
 }
 
+static int refuse_twice(const struct hf_release *r, struct hf_err *err)
+{
+	const char *path = hf_place_find_twice(r->places, r->nplaces);
+
+	return path ? hf_err_usage(err, path, "two arguments name this file; write one") : 0;
+}
+
 static int plan(struct hf_release *r, struct hf_err *err)
 {
 	const struct hf_spec_list *specs = r->request->specs;
@@ -309,6 +355,8 @@ static int plan(struct hf_release *r, struct hf_err *err)
 	for (size_t i = 0; i < specs->count && rc == 0; i++)
 		if (specs->specs[i].kind == HF_SPEC_FILE)
 			rc = plan_file(r, &specs->specs[i], i, err);
+	if (rc == 0)
+		rc = refuse_twice(r, err);
 	if (rc == 0 && r->request->stale)
 		rc = hf_release_plan_stale(r, err);
 	if (rc == 0)
@@ -317,7 +365,7 @@ static int plan(struct hf_release *r, struct hf_err *err)
 		if (specs->specs[i].kind == HF_SPEC_POOL)
 			rc = plan_pool(r, &specs->specs[i], err);
 	for (size_t i = 0; i < r->nsteps && rc == 0; i++)
-		if (r->steps[i].action == HF_RELEASE_SHRINK && !r->steps[i].place)
+		if (r->steps[i].action == HF_RELEASE_SHRINK)
 			rc = plan_amount(r, &r->steps[i], err);
 	if (rc == 0 && r->request->umount)
 		rc = plan_umounts(r, err);
@@ -332,11 +380,12 @@ static int shrink(struct hf_release *r, struct hf_release_step *step, struct hf_
 
 	if (!take)
 		return hf_err_nomem(err);
-	if (step->place)
-		memcpy(step->wanted, r->steps[step->place - 1].freed, pool->nnodes * sizeof(*step->wanted));
+	want(r, step, true);
 	rc = hf_pool_refresh(&r->machine->root, &r->machine->topo, pool, err);
 	if (rc == 0)
 		share_out(r, step, false, take);
+	if (rc == 0 && step->everything)
+		memcpy(step->wanted, take, r->machine->topo.nnodes * sizeof(*take));
 	for (size_t n = 0; n < r->machine->topo.nnodes && rc == 0; n++) {
 		if (take[n])
 			rc = hf_grow_shrink(r->machine, pool, n, take[n], &step->freed[n], err);
@@ -399,6 +448,7 @@ void hf_release_free(struct hf_release *r)
 	for (size_t i = 0; i < r->nsteps; i++) {
 		free(r->steps[i].wanted);
 		free(r->steps[i].freed);
+		free(r->steps[i].asked);
 		free(r->steps[i].mount);
 	}
 	for (size_t i = 0; r->places && i < r->nplaces; i++)

@@ -26,7 +26,9 @@ struct hf_release_step {
 	size_t place;          /* files: index into places */
 	size_t pool;           /* index in machine->pools */
 	uint64_t first, count; /* punch: pages of the file */
+	bool files;            /* shrink: give back what this call's files free of the pool */
 	bool everything;       /* shrink: all that is neither used nor reserved */
+	uint64_t *asked;       /* [nnodes] shrink: pages that pool specs name; NULL: none does */
 	bool strict;           /* shrink: no other node may make up */
 	uint64_t *wanted;      /* [nnodes] pages to free */
 	uint64_t *freed;       /* [nnodes] pages, measured */

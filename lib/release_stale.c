@@ -113,6 +113,7 @@ static void drop_place(struct hf_release *r)
 
 static int plan_one(struct hf_release *r, const struct hf_file *file, struct hf_err *err)
 {
+	const struct hf_pool *pool = hf_pools_find(&r->machine->pools, file->page_size);
 	struct hf_release_step *step;
 	struct hf_place *place;
 	int rc = add_place(r, err);
@@ -124,7 +125,7 @@ static int plan_one(struct hf_release *r, const struct hf_file *file, struct hf_
 	/* Gone, or something else, since the mounts were walked. */
 	if (rc == -ENOMEM)
 		return rc;
-	if (rc < 0 || !place->exists || place->dev != file->dev || place->ino != file->ino) {
+	if (rc < 0 || !pool || !place->exists || place->dev != file->dev || place->ino != file->ino) {
 		*err = (struct hf_err){ 0 };
 		drop_place(r);
 		return 0;
@@ -140,7 +141,7 @@ static int plan_one(struct hf_release *r, const struct hf_file *file, struct hf_
 		return -ENOMEM;
 	step->stale = true;
 	step->place = r->nplaces - 1;
-	step->pool = (size_t)(hf_pools_find(&r->machine->pools, place->page_size) - r->machine->pools.pools);
+	step->pool = (size_t)(pool - r->machine->pools.pools);
 	step->count = place->pages;
 	return hf_release_measure(r, step, err);
 }

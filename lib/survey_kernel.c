@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define BUDDYINFO_BYTES 65536
+#include "cause.h"
 
 bool hf_survey_zeroes(const struct hf_machine *machine)
 {
@@ -26,24 +26,6 @@ bool hf_survey_is_older(const struct hf_machine *machine, unsigned major, unsign
 	    sscanf(release, "%u.%u", &have_major, &have_minor) != 2)
 		return false;
 	return have_major < major || (have_major == major && have_minor < minor);
-}
-
-uint64_t hf_survey_largest_block(const struct hf_machine *machine)
-{
-	_cleanup_free_ char *text = malloc(BUDDYINFO_BYTES);
-	uint64_t block = (uint64_t)sysconf(_SC_PAGESIZE);
-	unsigned node, columns = 0;
-	char *word, *rest = NULL;
-	int at = 0;
-
-	if (!text || hf_sysroot_read(&machine->root, text, BUDDYINFO_BYTES, NULL, NULL, "proc/buddyinfo") < 0)
-		return 0;
-	text[strcspn(text, "\n")] = '\0';
-	if (sscanf(text, "Node %u, zone %*s %n", &node, &at) < 1 || !at)
-		return 0;
-	for (word = strtok_r(text + at, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-		columns++;
-	return columns && columns < 40 ? block << (columns - 1) : 0;
 }
 
 bool hf_survey_lacks_compaction(const struct hf_machine *machine)
@@ -94,7 +76,7 @@ static void look_at_version(struct hf_surveying *s)
 
 static void look_at_gigantic(struct hf_surveying *s)
 {
-	uint64_t largest = hf_survey_largest_block(s->machine);
+	uint64_t largest = hf_cause_largest_block(&s->machine->root);
 	bool unable = hf_survey_lacks_compaction(s->machine);
 	char size[HF_SIZE_TEXT];
 

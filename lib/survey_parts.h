@@ -35,8 +35,6 @@ void hf_survey_boot(struct hf_surveying *s);
 bool hf_survey_zeroes(const struct hf_machine *machine);
 /* The running kernel, or the captured one, is older than that. False where it is not known. */
 bool hf_survey_is_older(const struct hf_machine *machine, unsigned major, unsigned minor);
-/* Bytes of the largest block of memory that the kernel keeps free lists of; 0: not known. */
-uint64_t hf_survey_largest_block(const struct hf_machine *machine);
 /* Gigantic pages cannot be made at run time by this kernel. */
 bool hf_survey_lacks_compaction(const struct hf_machine *machine);
 

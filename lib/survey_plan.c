@@ -123,7 +123,7 @@ static void look_at_blocks(struct hf_surveying *s, const struct hf_pool *pool, s
 
 static void look_at_pages(struct hf_surveying *s, const struct hf_plan *plan, size_t node)
 {
-	uint64_t largest = hf_survey_largest_block(s->machine), claimed = 0;
+	uint64_t largest = hf_cause_largest_block(&s->machine->root), claimed = 0;
 
 	/* Larger pages leave less for the smaller ones. */
 	for (size_t i = s->machine->pools.count; i-- > 0;) {
@@ -141,7 +141,8 @@ static void look_at_pages(struct hf_surveying *s, const struct hf_plan *plan, si
 
 static void look_at_gigantic(struct hf_surveying *s, const struct hf_plan *plan, size_t index)
 {
-	uint64_t largest = hf_survey_largest_block(s->machine), page_size = s->machine->page_sizes[index];
+	uint64_t largest = hf_cause_largest_block(&s->machine->root),
+		 page_size = s->machine->page_sizes[index];
 	bool unable = hf_survey_lacks_compaction(s->machine);
 	char size[HF_SIZE_TEXT];
 	struct hf_finding *f;

@@ -331,3 +331,9 @@ void hf_topology_worker_cpus(const struct hf_topology *topo, size_t index, struc
 	if (hf_nodeset_is_empty(cpus))
 		*cpus = topo->cpus_allowed;
 }
+
+bool hf_topology_is_usable(const struct hf_topology *topo, size_t index)
+{
+	return topo->nodes[index].has_memory && (hf_nodeset_is_empty(&topo->mems_allowed) ||
+						 hf_nodeset_has(&topo->mems_allowed, topo->nodes[index].id));
+}

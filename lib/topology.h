@@ -41,6 +41,9 @@ void hf_topology_free(struct hf_topology *topo);
 /* Index of a node id, or -1. */
 int hf_topology_index(const struct hf_topology *topo, unsigned id);
 
+/* The node has memory, and this process may use it (cpuset.mems). */
+bool hf_topology_is_usable(const struct hf_topology *topo, size_t index);
+
 /* Bytes of memory of these nodes: the machine's MemTotal when they are all nodes with memory. */
 uint64_t hf_topology_memory(const struct hf_topology *topo, const struct hf_nodeset *nodes);
 

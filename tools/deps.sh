@@ -42,6 +42,11 @@ list() {
 	check  pkg                      bash-completion   bash-completion
 	perf   cmd:hugeadm              libhugetlbfs-bin  libhugetlbfs-utils
 	perf   cmd:qemu-system-x86_64   qemu-system-x86   qemu-system-x86-core
+	vm     cmd:qemu-system-x86_64   qemu-system-x86   qemu-system-x86-core
+	vm     cmd:cpio                 cpio              cpio
+	vm     cmd:numactl              numactl           numactl
+	vm     cmd:less                 less              less
+	vm     cmd:ps                   procps            procps-ng
 	EOF
 }
 
@@ -80,7 +85,7 @@ install_apt() {
 	}
 }
 
-[ $# -gt 0 ] || { echo "usage: deps.sh build|check|perf..." >&2; exit 2; }
+[ $# -gt 0 ] || { echo "usage: deps.sh build|check|perf|vm..." >&2; exit 2; }
 groups=$*
 manager=apt-get
 command -v apt-get >/dev/null || manager=dnf

@@ -13,8 +13,6 @@
 # anything was wrong. CASES=REGEX runs only the matching ones, "CALL:N:ERROR".
 set -uo pipefail
 here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
-POOL=/sys/kernel/mm/hugepages/hugepages-2048kB
-DIR=/dev/hugepages
 PATIENCE=15
 
 if [ $# = 3 ]; then
@@ -23,57 +21,63 @@ else
 	[ $# = 2 ] || { echo "usage: inject.bash SCENARIO errors|undo|SIGNAL" >&2; exit 2; }
 	dir=$(mktemp -d "${TMPDIR:-/tmp}/inject.XXXXXX") || exit 1
 	trap 'rm -rf "$dir"' EXIT
-	unshare --mount --propagation private --pid --fork --kill-child --mount-proc "$BASH" "$here/inject.bash" "$1" "$2" "$dir"
+	unshare --mount --propagation private --pid --fork --kill-child --mount-proc \
+		"$BASH" "$here/inject.bash" "$1" "$2" "$dir"
 	exit $?
 fi
 scenario=$1
 mode=$2
+# shellcheck source=test/faults/state.bash
+source "$here/state.bash"
 cd /
 
 # --- the scenarios: what is there before, the command, what is there after it ---
 
-mounted_file() {
-	mkdir $DIR
-	mount -t hugetlbfs -o pagesize=2M hugetlbfs $DIR
-	echo "$1" >$POOL/nr_hugepages
-	fallocate -l "$2" "$DIR/$3"
-	"$HOLD" stamp "$DIR/$3"
-}
-
 prepare_new() { :; }
 command_new=(alloc --threads 2 2M=80M vm0=64M)
 after_new() {
-	is_pool 40 8 && is_file vm0 67108864 131072
+	is_pool 40 8 && is_file vm0 64 64
 }
 
+# Nothing has to grow, so that the first calls of a kind are a worker's.
 prepare_ready() {
-	mkdir $DIR
-	mount -t hugetlbfs -o pagesize=2M hugetlbfs $DIR
-	echo 40 >$POOL/nr_hugepages
+	mount_huge
+	give 40
 }
 command_ready=(alloc --json --no-grow --threads 2 --method populate vm0=64M)
 after_ready() {
 	after_new
 }
 
-# 32 pages, of which 16 are holes; grows by 8 pages, and is extended to 40.
+# Half of 32 pages are holes. The pool grows by 8 pages, and the file to 40.
 prepare_holes() {
-	mounted_file 32 64M old
+	mount_huge
+	give 32
+	full_file old 64
 	fallocate -p -o 8M -l 16M $DIR/old
 	fallocate -p -o 40M -l 16M $DIR/old
 }
 command_holes=(alloc --json --resize --threads 2 old=80M)
 after_holes() {
-	is_pool 40 0 && is_file old 83886080 163840 && [[ $(stamps old) == "1 2 3 4 0 0"*" 13 14 "*" 32 0 "* ]]
+	is_pool 40 0 && is_file old 80 80 && [[ $(stamps old) == "1 2 3 4 0 0"*" 13 14 "*" 32 0 "* ]]
+}
+
+# The pool grows by reserving processes.
+prepare_parallel() { :; }
+command_parallel=(alloc --json --grow parallel --threads 2 2M=80M)
+after_parallel() {
+	is_pool 40 40
 }
 
 prepare_free() {
-	mounted_file 40 64M vm0
+	mount_huge
+	give 40
+	full_file vm0 64
 }
 command_free=(free --json --shrink --umount vm0 2M)
-# A directory that could not be removed may stay when that is said.
+# A mount or directory that could not be removed may stay when that is said.
 after_free() {
-	is_pool 0 0 && [[ $STATE != *hugetlbfs* ]] && [[ ! -e $DIR || ${err[*]} == *"$DIR: "* ]]
+	is_pool 0 0 && [[ ! -e $DIR/vm0 ]] && [[ ! -e $DIR || ${err[*]} == *"$DIR: "* ]]
 }
 # What it may leave when it fails: the steps up to there.
 partly_free() {
@@ -81,107 +85,31 @@ partly_free() {
 }
 
 prepare_punch() {
-	mounted_file 32 64M vm0
+	mount_huge
+	give 32
+	full_file vm0 64
 }
 command_punch=(free --json --shrink --punch 16M:16M vm0)
 after_punch() {
-	is_pool 24 0 && is_file vm0 67108864 98304 && [[ $(stamps vm0) == *" 8 0 "*" 0 17 "* ]]
+	is_pool 24 0 && is_file vm0 64 48 && [[ $(stamps vm0) == *" 8 0 "*" 0 17 "* ]]
 }
 partly_punch() {
-	{ is_pool 32 8 || is_pool 24 0; } && is_file vm0 67108864 98304
+	{ is_pool 32 8 || is_pool 24 0; } && is_file vm0 64 48
 }
 
-# --- the state ---
-
-is_pool() {
-	local nr free
-
-	read -r nr <$POOL/nr_hugepages
-	read -r free <$POOL/free_hugepages
-	[ "$nr $free" = "$1 $2" ]
-}
-
-is_file() {
-	[ "$(stat -c '%s %b' "$DIR/$1" 2>&1)" = "$2 $3" ]
-}
-
-stamps() {
-	"$HOLD" show "$DIR/$1"
-}
-
-# Sets STATE; starts no process when there are no files.
-look() {
-	local pool file value line
-
-	STATE=
-	for pool in /sys/kernel/mm/hugepages/*; do
-		for file in nr free resv surplus nr_overcommit; do
-			read -r value <"$pool/${file}_hugepages"
-			STATE+="$file=$value "
-		done
-	done
-	while read -r line; do
-		[[ $line != *" hugetlbfs "* ]] || STATE+="[$line] "
-	done </proc/self/mounts
-	for file in $DIR*; do
-		[ ! -e "$file" ] || STATE+="$file "
-	done
-	for file in $DIR/* $DIR/.h*; do
-		[ ! -e "$file" ] || STATE+="[$(stat -c '%n %F %i %s %b %a %u:%g' "$file") $("$HOLD" show "$file")] "
-	done
-}
-
-# settles COMMAND...: within a second; pages are on their way back for a moment after a process that was
-# killed
-settles() {
-	local i
-
-	for ((i = 0; i < 50; i++)); do
-		look
-		"$@" && return 0
-		read -r -t 0.02 _ <>"$dir/never"
-	done
-	return 1
+is_done() {
+	"after_$scenario"
 }
 
 is_before() {
 	[ "$STATE" = "$before" ]
 }
 
-is_empty() {
-	[ "$STATE" = "$empty" ]
-}
-
 is_before_or_partly() {
-	is_before || is_partly
-}
-
-take_back() {
-	local target
-
-	while read -r _ target _; do
-		umount -l "$target"
-	done < <(grep ' hugetlbfs ' /proc/self/mounts)
-	[ ! -e $DIR ] || rmdir $DIR
-	echo 0 >$POOL/nr_hugepages
-	echo 0 >$POOL/nr_overcommit_hugepages
-	settles is_empty || die "cannot clean up: $STATE"
-}
-
-die() {
-	echo "inject.bash: $*" >&2
-	exit 1
+	is_before || { declare -F "partly_$scenario" >"$dir/null" && "partly_$scenario"; }
 }
 
 # --- running ---
-
-is_done() {
-	"after_$scenario"
-}
-
-is_partly() {
-	declare -F "partly_$scenario" >/dev/null && "partly_$scenario"
-}
 
 # trace FILE [STRACE-OPTION...]: an undisturbed run
 trace() {
@@ -199,7 +127,7 @@ strike() {
 	status=0
 	# What the shell says of a killed command is of no use.
 	{
-		timeout -k 5 $PATIENCE strace -f -qq --seccomp-bpf -o "$dir/trace" -e "trace=$call" "$@" \
+		timeout -k 5 $PATIENCE strace -f -qq "${fast[@]}" -o "$dir/trace" -e "trace=$call" "$@" \
 			"$HUGEFILL" "${command[@]}" >"$dir/out" 2>"$dir/err" || status=$?
 	} 2>>"$dir/shell"
 	mapfile -t err <"$dir/err"
@@ -223,13 +151,15 @@ wrong() {
 	printf '%s: %s (exit status %s)\n' "$what" "$1" "$status"
 	printf '  before %s\n  now    %s\n' "$before" "$STATE"
 	printf '  stderr %s\n' "${err[@]}"
-	sed 's/^/  stdout /' "$dir/out" | head -n 20
+	head -n 20 "$dir/out" | sed 's/^/  stdout /'
 }
 
 # A message of hugefill's own that says something.
 says_why() {
 	local line
 
+	# One that could not be written cannot.
+	[[ $what != write:* || ${err[*]} != *[a-z]* ]] || return 0
 	for line in "${err[@]}"; do
 		[[ ! $line =~ ^hugefill\ (alloc|free):\ .{12,} ]] || return 0
 	done
@@ -258,36 +188,32 @@ judge_failure() {
 	fi
 }
 
-judge() {
+judge_death() {
 	local signal
 
+	signal=$(kill -l "$status") || signal=
+	if [ "$signal" != "$mode" ] && [[ $signal != PIPE || $what != write:*:EPIPE ]]; then
+		look
+		wrong "neither done nor failed"
+	elif ! settles is_before_or_partly; then
+		wrong "died of $signal and has left something"
+	fi
+}
+
+judge() {
 	case $status in
 	0)
 		look
 		is_done || wrong "success, but not everything is done"
 		[ -s "$dir/out" ] || wrong "success, but no result"
 		;;
-	1)
-		judge_failure
-		;;
-	*)
-		signal=$(kill -l "$status" 2>/dev/null) || signal=
-		if [ "$signal" = "$mode" ]; then
-			settles is_before_or_partly || wrong "died of $signal and has left something"
-		elif [ "$signal" = PIPE ] && [[ $what == write:*:EPIPE ]]; then
-			settles is_before_or_partly || wrong "died of SIGPIPE and has left something"
-		else
-			look
-			wrong "neither done nor failed"
-		fi
-		;;
+	1) judge_failure ;;
+	*) judge_death ;;
 	esac
-	if grep -qE 'Sanitizer|runtime error:|core dumped|\(null\)' "$dir/err"; then
-		wrong "stderr shows a crash"
-	fi
+	! grep -qE 'Sanitizer|runtime error:|core dumped|\(null\)' "$dir/err" || wrong "stderr shows a crash"
 }
 
-# again: everything as before the command
+# Everything as before the command.
 again() {
 	[ "$STATE" != "$before" ] || return 0
 	take_back
@@ -296,11 +222,10 @@ again() {
 	before=$STATE
 }
 
-# run_case CALL NUMBER INJECTION [STRACE-OPTION...]
+# run_case CALL NUMBER INJECTION
 run_case() {
 	local call=$1 number=$2 injection=$3
 
-	shift 3
 	what="$call:$number:$injection"
 	[[ $what =~ ${CASES:-.} ]] || return 0
 	case $injection in
@@ -308,8 +233,7 @@ run_case() {
 	=*) injection=retval$injection ;;
 	*) injection=signal=$injection ;;
 	esac
-	[ -z "${PROGRESS:-}" ] || echo "$EPOCHREALTIME $what"
-	strike "$call${publish:+,$publish}" "$@" -e "inject=$call:$injection:when=$number"
+	strike "$call${always:+,linkat}" "${always[@]}" -e "inject=$call:$injection:when=$number"
 	is_hit && hit=$((hit + 1))
 	judge
 	again
@@ -317,18 +241,18 @@ run_case() {
 
 run_cases() {
 	local call number who error
-	local -n options=$1
 
 	while read -r call number who; do
-		[ -n "${errors[$call]:-}" ] || { echo "errnos says nothing of $call"; failed=$((failed + 1)); continue; }
-		if [[ $mode != errors && $mode != undo ]]; then
-			case $call in exit | exit_group) continue ;; esac
+		if [ -z "${errors[$call]:-}" ]; then
+			echo "errnos says nothing of $call"
+			failed=$((failed + 1))
+		elif [ "$mode" = errors ] || [ "$mode" = undo ]; then
+			for error in ${errors[$call]#never}; do
+				run_case "$call" "$number" "$error"
+			done
+		elif [[ $call != exit* ]]; then
 			run_case "$call" "$number" "$mode"
-			continue
 		fi
-		for error in ${errors[$call]#never}; do
-			run_case "$call" "$number" "$error" "${options[@]}"
-		done
 	done <"$dir/positions"
 }
 
@@ -338,30 +262,24 @@ while read -r call list; do
 	[[ -z $call || $call = '#'* ]] || errors[$call]=$list
 done <"$here/errnos"
 cases=0 hit=0 failed=0 status=0
-publish=
-err=()
-nothing=()
-mkfifo "$dir/never"
-look
-empty=$STATE
+err=() always=() fast=() after=
+case $mode in
+errors) fast=(--seccomp-bpf) ;;
+undo)
+	fast=(--seccomp-bpf)
+	always=(-e inject=linkat:error=EEXIST)
+	after=linkat
+	;;
+esac
+begin
 "prepare_$scenario"
 look
 before=$STATE
-
-if [ "$mode" = undo ]; then
-	publish=linkat
-	fail_publish=(-e inject=linkat:error=EEXIST)
-	trace "$dir/whole" "${fail_publish[@]}"
-	awk -v after=linkat -f "$here/positions.awk" "$dir/whole" >"$dir/positions"
-	again
-	run_cases fail_publish
-else
-	trace "$dir/whole" || die "hugefill fails undisturbed: $(<"$dir/err")"
-	awk -f "$here/positions.awk" "$dir/whole" >"$dir/positions"
-	look
-	again
-	run_cases nothing
-fi
+trace "$dir/whole" "${always[@]}" || [ "$mode" = undo ] || die "hugefill fails undisturbed: $(<"$dir/err")"
+awk -v after=$after -f "$here/positions.awk" "$dir/whole" >"$dir/positions" || die "nothing to undo"
+look
+again
+run_cases
 take_back
 echo "$scenario $mode: $cases cases, $hit hit, $failed wrong"
 [ $failed = 0 ]

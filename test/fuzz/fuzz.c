@@ -192,5 +192,10 @@ const struct fuzz_file fuzz_machine_files[] = {
 	POOL("1048576", "6", "5", "1", "0", "0"),
 	NODE_POOL("0", "1048576", "4", "4", "0"),
 	NODE_POOL("1", "1048576", "2", "1", "0"),
+	{ "proc/cmdline", "quiet hugepagesz=1G hugepages=0:2,1:4 init_on_alloc=1\n" },
+	{ "proc/sys/kernel/osrelease", "6.1.0-30-amd64\n" },
+	{ "proc/sys/vm/hugetlb_optimize_vmemmap", "1\n" },
+	{ "proc/sys/vm/hugetlb_shm_group", "0\n" },
+	{ "proc/self/limits", "Max locked memory         8388608              8388608              bytes\n" },
 };
 const size_t fuzz_nmachine_files = HF_LENGTH(fuzz_machine_files);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cgroup limits, v1 and v2: a tree whose files the input changes (fuzz.h). */
-#include "../../lib/cgroup.h"
+#include "../../lib/cgrouptree.h"
 #include "fuzz.h"
 
 #define V2 "sys/fs/cgroup/unified/"
@@ -26,6 +26,10 @@ static const struct fuzz_file files[] = {
 	{ V1 "a/hugetlb.2MB.usage_in_bytes", "0\n" },
 	{ V1 "hugetlb.2MB.rsvd.limit_in_bytes", "0\n" },
 	{ "outside", "1\n" },
+	{ V2 "a/hugetlb.2MB.current", "2097152\n" },
+	{ V2 "a/b/hugetlb.2MB.events", "max 3\n" },
+	{ V1 "hugetlb.2MB.usage_in_bytes", "0\n" },
+	{ V1 "a/hugetlb.2MB.failcnt", "17\n" },
 };
 
 static void check_limit(const struct hf_cgroup_limit *limit)
@@ -34,6 +38,18 @@ static void check_limit(const struct hf_cgroup_limit *limit)
 
 	fuzz_must((limit->max == HF_CGROUP_NONE) == !limit->path);
 	fuzz_must(limit->path ? left <= limit->max : left == HF_CGROUP_NONE);
+}
+
+static void read_tree(const struct hf_sysroot *root, const struct hf_mounts *mounts,
+		      const uint64_t *page_sizes, size_t count)
+{
+	struct hf_cgroup_tree cgroups;
+	struct hf_err err = { 0 };
+
+	fuzz_must(hf_cgroup_tree_read(root, mounts, page_sizes, count, &cgroups, &err) == 0);
+	for (size_t i = 0; i < cgroups.count; i++)
+		fuzz_must(cgroups.rows[i].path && cgroups.rows[i].path[0] == '/');
+	hf_cgroup_tree_free(&cgroups);
 }
 
 static void read_cgroups(const struct hf_sysroot *root)
@@ -52,8 +68,10 @@ static void read_cgroups(const struct hf_sysroot *root)
 		check_limit(&cgroups.pools[i].pages);
 		check_limit(&cgroups.pools[i].reserved);
 	}
-	if (r == 0)
+	if (r == 0) {
 		check_limit(&cgroups.memory);
+		read_tree(root, &mounts, page_sizes, HF_LENGTH(page_sizes));
+	}
 	hf_cgroups_free(&cgroups);
 	hf_mounts_free(&mounts);
 }

@@ -47,7 +47,8 @@ start_short_growth() {
 	local when=$1
 
 	shift
-	start_strace -e trace=write "${AT_THE_POOL[@]}" -e inject="write:retval=3:when=$when" "$HUGEFILL" "$@"
+	start_strace -e trace=write "${AT_THE_POOL[@]}" -e inject="write:retval=3:when=$when" \
+		"$HUGEFILL" "$@" --grow=sysfs
 }
 
 @test "a pool that gets fewer pages than asked: requested, obtained, reason" {
@@ -80,14 +81,14 @@ start_short_growth() {
 }
 
 @test "--deadline passes while the file is filled: exit 1, nothing left" {
-	start_slow_fill alloc --deadline 2 --threads 1 vm0=256M
+	start_strace "${SLOW_FILL[@]}" "$HUGEFILL" alloc --deadline 2 --threads 1 vm0=256M
 	ended 1
 	has "$(<"$err")" "given up" "hint: --deadline has passed"
 	same
 }
 
 @test "--deadline passes while a pool grows" {
-	start_slow_growth alloc --deadline 1500ms 2M=1536M
+	start_strace "${SLOW_GROWTH[@]}" "$HUGEFILL" alloc --deadline 1500ms --grow sysfs 2M=512M
 	ended 1
 	has "$(<"$err")" "given up" "hint: --deadline has passed"
 	same
@@ -115,10 +116,22 @@ start_short_growth() {
 	run -1 "${IN[@]}" bash -c '"$@" >/dev/full' - "$HUGEFILL" alloc --resize "$mnt/db=96M"
 	equal "$(stamps "$mnt/db")" "$HOLEY" stamps
 	same
-	start_slow_fill alloc --deadline 2 --threads 1 --resize "$mnt/db=256M"
+	start_strace "${SLOW_FILL[@]}" "$HUGEFILL" alloc --deadline 2 --threads 1 --resize "$mnt/db=256M"
 	ended 1
 	has "$(<"$err")" "given up"
 	equal "$(stamps "$mnt/db")" "$HOLEY" stamps
+}
+
+@test "mode and owner of a file that was there are the old ones again" {
+	mount_huge
+	give 4
+	full_file "$mnt/db" 2
+	"${IN[@]}" chmod 0604 "$mnt/db"
+	"${IN[@]}" chown 12:34 "$mnt/db"
+	mark
+	run -1 "${IN[@]}" bash -c '"$@" >/dev/full' - "$HUGEFILL" alloc --mode 0660 --owner 56:78 "$mnt/db=2M"
+	same
+	run -1 "${IN[@]}" bash -c '"$@" >/dev/full' - "$HUGEFILL" alloc --resize --mode 0660 --owner 56:78 "$mnt/db=4M"
 }
 
 @test "the result cannot be written: everything is undone" {
@@ -238,6 +251,11 @@ start_short_growth() {
 	run -0 --separate-stderr "${IN[@]}" "${as[@]}" "$BATS_SUITE_TMPDIR/hugefill" free "$mnt/own/a"
 }
 
+teardown() {
+	[ -z "${group:-}" ] || unlimited
+	kernel_teardown
+}
+
 # --- limits of the control group, where this machine has the controller for us ---
 
 cgroup_root() {
@@ -260,7 +278,7 @@ limited() {
 }
 
 unlimited() {
-	wait_until rmdir "$group" 2>/dev/null
+	wait_until rmdir "$group"
 	[ -z "${controllers_were_off:-}" ] || echo -hugetlb >"${group%/*}/cgroup.subtree_control"
 }
 
@@ -285,14 +303,14 @@ fails_in_group() {
 	limited max 16
 	for method in populate touch fallocate; do
 		fails_in_group alloc --method $method "$mnt/a=64M"
-		has "$(<"$err")" "hugefill alloc: $mnt/a: node 0 ran out of huge pages while it was being filled"
+		has "$(<"$err")" "the cgroup's limit leaves 16M, but 64M is needed ($group/hugetlb.2MB.max)"
 		same
 	done
 	fails_in_group alloc --resize "$mnt/db=256M"
 	same
 	fails_in_group alloc vm0=64M 2M=256M
+	has "$(<"$err")" "$group/hugetlb.2MB.max"
 	same
-	unlimited
 }
 
 @test "a limit of the control group is reached in the reservation" {
@@ -302,9 +320,9 @@ fails_in_group() {
 	mark
 	limited rsvd.max 16
 	fails_in_group alloc "$mnt/a=64M"
-	has "$(<"$err")" "hugefill alloc: $mnt/a: cannot reserve 32 pages: Cannot allocate memory" "hint: " rsvd.max
+	has "$(<"$err")" "the cgroup's limit leaves 16M, but 64M is needed ($group/hugetlb.2MB.rsvd.max)"
 	same
 	fails_in_group alloc 2M=512M "$mnt/a=64M"
+	has "$(<"$err")" "$mnt/a: cannot reserve 32 pages: Cannot allocate memory" "hint: " "$group/hugetlb.2MB.rsvd.max"
 	same
-	unlimited
 }

@@ -212,9 +212,17 @@ load helper
 	equal "$("${IN[@]}" stat -c '%a %u:%g' "$mnt/c")" "0 $(id -u nobody):$(id -g nobody)"
 	hf 0 alloc --owner :5678 --mode 777 "$mnt/d=2M"
 	equal "$("${IN[@]}" stat -c '%a %u:%g' "$mnt/d")" "777 0:5678"
-	# A file that is there keeps both.
-	hf 0 alloc --owner 1:1 --mode 0640 "$mnt/a=2M"
-	equal "$("${IN[@]}" stat -c '%a %u:%g' "$mnt/a")" "664 1234:5678"
+	# Of a file that is there, too; what is not asked for is left alone.
+	hf 0 alloc --json --owner 1:1 --mode 0640 "$mnt/a=2M"
+	field '[.changed, .targets[0].filled] | join(" ")' "true 2097152"
+	equal "$("${IN[@]}" stat -c '%a %u:%g' "$mnt/a")" "640 1:1"
+	hf 0 alloc --json --owner 1 --mode 0640 "$mnt/a=2M"
+	field .changed false
+	hf 0 alloc --mode 0600 "$mnt/a=2M"
+	equal "$("${IN[@]}" stat -c '%a %u:%g' "$mnt/a")" "600 1:1"
+	hf 0 alloc --json "$mnt/d=2M"
+	field .changed false
+	equal "$("${IN[@]}" stat -c '%a %u:%g' "$mnt/d")" "777 0:5678"
 	hf 0 free "$mnt/a" "$mnt/b" "$mnt/c" "$mnt/d" 2M
 	mark
 }

@@ -16,6 +16,8 @@ POOL=/sys/kernel/mm/hugepages/hugepages-2048kB
 POOL_1G=/sys/kernel/mm/hugepages/hugepages-1048576kB
 HOLD=$BATS_SUITE_TMPDIR/hold
 AT_THE_POOL=(-P /sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages -P "$POOL/nr_hugepages")
+SLOW_FILL=(-e trace=madvise -e inject=madvise:delay_exit=1000000)
+SLOW_GROWTH=(-e trace=write "${AT_THE_POOL[@]}" -e inject=write:delay_exit=1000000:when=1..3)
 IN=()
 
 setup() {
@@ -32,6 +34,11 @@ setup() {
 }
 
 teardown() {
+	kernel_teardown
+}
+
+# For files whose teardown does more.
+kernel_teardown() {
 	local failed=0
 
 	# Reservations and files of processes that have just ended may still be on their way back.
@@ -169,30 +176,38 @@ start_strace() {
 	start strace -D -f -q -o "$tmp/trace" "$@"
 }
 
-# start_slow_fill ARGUMENT...: after each chunk of 16 MiB a worker stands still for a second
+# start_slow_fill ARGUMENT...: after each chunk of 16 MiB a worker stands still for a second. The first
+# pages are there when this returns.
 start_slow_fill() {
-	start_strace -e trace=madvise -e inject=madvise:delay_exit=1000000 "$HUGEFILL" "$@"
+	start_strace "${SLOW_FILL[@]}" "$HUGEFILL" "$@"
+	wait_until used_at_least 1
 }
 
 used_at_least() {
 	[ "$(used_pages)" -ge "$1" ]
 }
 
-# start_slow_growth ARGUMENT...: after each write of the pool's size it stands still for a second
-start_slow_growth() {
-	start_strace -e trace=write "${AT_THE_POOL[@]}" -e inject=write:delay_exit=1000000 "$HUGEFILL" "$@"
-}
-
-has_grown_to() {
-	[ "$(<"$POOL/nr_hugepages")" -ge "$1" ]
-}
-
-# start_stopped CALL ARGUMENT...: it stops where it makes this system call for the first time, until go_on
+# start_stopped CALL ARGUMENT...: it stops where it has made this system call for the first time, until
+# go_on
 start_stopped() {
-	local call=$1
+	stop_at "$1" -- "${@:2}"
+}
+
+# start_stopped_growth ARGUMENT...: it stops after the first step of a pool's growth
+start_stopped_growth() {
+	stop_at write "${AT_THE_POOL[@]}" -- "$@" --grow=sysfs
+}
+
+# stop_at CALL [STRACE-OPTION...] -- ARGUMENT...
+stop_at() {
+	local options=(-e trace="$1" -e inject="$1":signal=STOP:when=1)
 
 	shift
-	start_strace -e trace="$call" -e inject="$call":signal=STOP:when=1 "$HUGEFILL" "$@"
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	start_strace "${options[@]}" "$HUGEFILL" "${@:2}"
 	wait_until grep -qs "stopped by SIGSTOP" "$tmp/trace"
 }
 

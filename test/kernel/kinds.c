@@ -5,10 +5,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/shm.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +24,7 @@ static int fail(const char *what)
 	return 1;
 }
 
-static int stay(void)
+static _Noreturn void stay(void)
 {
 	puts("ready");
 	fflush(stdout);
@@ -51,7 +53,7 @@ static int map_and_stay(int fd, size_t pages, int flags, size_t touched)
 	if (at == MAP_FAILED)
 		return fail("mmap");
 	touch(at, touched);
-	return stay();
+	stay();
 }
 
 static int make(const char *path, size_t pages)
@@ -68,7 +70,7 @@ static int only_open(int fd, size_t pages, const char *unlinked)
 		return fail("fallocate");
 	if (unlinked && unlink(unlinked) < 0)
 		return fail(unlinked);
-	return stay();
+	stay();
 }
 
 static int segment(size_t pages, int detach)
@@ -82,7 +84,7 @@ static int segment(size_t pages, int detach)
 	printf("shmid %d\n", id);
 	if (detach)
 		return shmdt(at) < 0 ? fail("shmdt") : 0;
-	return stay();
+	stay();
 }
 
 /* All pages shared with a child, the first of them not any more. */
@@ -94,8 +96,9 @@ static int forked(size_t pages)
 		return fail("mmap");
 	touch(at, pages);
 	if (fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		at[0] = 2;
-		return stay();
+		stay();
 	}
 	for (;;)
 		pause();
@@ -109,6 +112,14 @@ int main(int argc, char **argv)
 
 	if (strcmp(verb, "anonymous") == 0)
 		return map_and_stay(-1, pages, MAP_PRIVATE, pages);
+	if (strcmp(verb, "short") == 0) {
+		char *at = map(-1, pages, MAP_PRIVATE);
+
+		if (at == MAP_FAILED)
+			return fail("mmap");
+		touch(at, pages);
+		return 0;
+	}
 	if (strcmp(verb, "shared") == 0)
 		return map_and_stay(-1, pages, MAP_SHARED, pages);
 	if (strcmp(verb, "forked") == 0)

@@ -12,7 +12,7 @@ keys() {
 
 @test "alloc --json: the keys" {
 	hf 0 alloc --json 2M=128M vm0=64M
-	equal "$(keys .)" "hugefill command changed targets method phases"
+	equal "$(keys .)" "hugefill command changed partly targets findings growth method phases"
 	equal "$(keys '.targets[1]')" \
 		"target node pagesize requested filled threads time rate speedup stdev pages action"
 	equal "$(keys .phases)" "lock grow mount reserve fill verify publish"

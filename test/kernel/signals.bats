@@ -16,7 +16,6 @@ died_of() {
 
 	while read -r name number; do
 		start_slow_fill alloc --json 2M=512M vm0=256M
-		wait_until used_at_least 1
 		kill "-$name" "$pid"
 		died_of "$name" "$number"
 		has "$(<"$err")" "hugefill alloc: /dev/hugepages/vm0: given up while it was being filled"
@@ -33,24 +32,25 @@ died_of() {
 	local name number
 
 	while read -r name number; do
-		start_slow_growth alloc 2M=1536M
-		wait_until has_grown_to 1
+		start_stopped_growth alloc 2M=256M
 		kill "-$name" "$pid"
+		go_on
 		died_of "$name" "$number"
 		has "$(<"$err")" "hugefill alloc: given up while a pool was growing"
 		same
 	done <<-EOF
 		INT 2
 		TERM 15
+		HUP 1
 	EOF
 }
 
 @test "a pool that had pages has as many again" {
 	give 64
 	mark
-	start_slow_growth alloc 2M=+1536M
-	wait_until has_grown_to 33
+	start_stopped_growth alloc 2M=+256M
 	kill -TERM "$pid"
+	go_on
 	died_of TERM 15
 }
 
@@ -60,7 +60,6 @@ no_signal_pending() {
 
 @test "more signals do not disturb the undoing" {
 	start_slow_fill alloc 2M=512M vm0=256M
-	wait_until used_at_least 1
 	kill -INT "$pid"
 	wait_until no_signal_pending
 	kill -TERM "$pid"
@@ -126,36 +125,40 @@ equal_used() {
 }
 
 @test "two at once take turns" {
-	local first
+	local first second
 
-	start_slow_growth alloc 2M=+1024M
-	wait_until has_grown_to 1
+	start_stopped_growth alloc 2M=+256M
 	first=$pid
 	out=$tmp/out2 err=$tmp/err2
 	start "$HUGEFILL" alloc 2M=+64M vm0=64M
+	second=$pid
 	wait_until grep -qs "hugefill alloc: waiting for another hugefill that changes pools" "$err"
-	ended 0
 	pid=$first
+	go_on
 	ended 0
-	pool 544 512
+	pid=$second
+	ended 0
+	pool 160 128
 	hf 0 free --umount --shrink vm0
 	hf 0 free 2M
 }
 
 @test "the one that waited sees what the first has done" {
-	local first
+	local first second
 
-	start_slow_growth alloc 2M=1024M
-	wait_until has_grown_to 1
+	start_stopped_growth alloc 2M=256M
 	first=$pid
 	out=$tmp/out2 err=$tmp/err2
-	start "$HUGEFILL" alloc --json 2M=1024M
+	start "$HUGEFILL" alloc --json 2M=256M
+	second=$pid
 	wait_until grep -qs waiting "$err"
+	pid=$first
+	go_on
+	ended 0
+	pid=$second
 	ended 0
 	equal "$(jq -r .changed "$out")" false
-	pid=$first
-	ended 0
-	pool 512 512
+	pool 128 128
 	hf 0 free 2M
 }
 

@@ -46,7 +46,6 @@ let_go() {
 	mount_huge
 	mark
 	start_slow_fill alloc --threads 3 "$mnt/db=512M@0"
-	wait_until used_at_least 1
 	has_workers 3
 	equal "$(cpus_of_workers | wc -l)" 3 workers
 	while read -r line; do
@@ -61,15 +60,13 @@ let_go() {
 	mount_huge
 	mark
 	cpu=$(node_cpus | tail -n 1)
-	start taskset -c "$cpu" strace -D -f -q -o "$tmp/trace" -e trace=madvise \
-		-e inject=madvise:delay_exit=1000000 "$HUGEFILL" alloc --threads 2 "$mnt/db=512M"
+	start taskset -c "$cpu" strace -D -f -q -o "$tmp/trace" "${SLOW_FILL[@]}" "$HUGEFILL" alloc --threads 2 "$mnt/db=512M"
 	wait_until used_at_least 1
 	has_workers 2
 	equal "$(cpus_of_workers | sort -u)" "$cpu" "the workers' CPUs"
 	let_go
 	# By default as many as there are CPUs.
-	start taskset -c "$cpu" strace -D -f -q -o "$tmp/trace" -e trace=madvise \
-		-e inject=madvise:delay_exit=1000000 "$HUGEFILL" alloc "$mnt/db=512M"
+	start taskset -c "$cpu" strace -D -f -q -o "$tmp/trace" "${SLOW_FILL[@]}" "$HUGEFILL" alloc "$mnt/db=512M"
 	wait_until used_at_least 1
 	has_workers 1
 	let_go

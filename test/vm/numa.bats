@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2154 # the helper sets mnt, tmp, pid, ..., bats stderr
 #
 # Four nodes of 2 GiB with a CPU each.
 
@@ -53,14 +54,13 @@ load helper
 	pools 16 8 48 8
 	hf 0 free 2M=64M@2
 	pools 16 8 16 8
-	hf 0 free 2M=+0
 	hf 0 free 2M
 }
 
 @test "what the nodes have counts: an amount evens them out, + adds to each" {
 	give_nodes 12 0 4 0
 	hf 0 alloc --dry-run --json 2M=64M
-	planned "grow 1 0 8; grow 2 4 6; grow 3 0 6"
+	planned "grow 1 0 7; grow 2 4 7; grow 3 0 6"
 	hf 0 alloc 2M=64M
 	pools 12 7 7 6
 	give_nodes 12 0 4 0
@@ -72,11 +72,38 @@ load helper
 	mark
 }
 
+@test "every engine grows each node by what it lacks" {
+	local engine
+
+	for engine in sysfs parallel auto; do
+		give_nodes 0 4 0 0
+		hf 0 alloc --json --grow $engine 2M=64M
+		pools 8 8 8 8
+		hf 0 alloc --json --grow $engine 2M=32M@0,64M@2
+		rows "2M 0 16 16; 2M 2 32 32"
+		pools 16 8 32 8
+		hf 0 free 2M
+	done
+	mark
+}
+
+# Linux 6.1: a write to one node's pool then allocates as many more as other nodes have surplus.
+@test "surplus pages of another node do not disturb a node's pool" {
+	echo 16 >"$POOL/nr_overcommit_hugepages"
+	start numactl --cpunodebind=3 "$HOLD" take 32
+	wait_until used_at_least 16
+	equal "$(of_nodes surplus_hugepages)" "0 0 0 16" "surplus pages"
+	hf 0 alloc --json 2M=16M@1
+	rows "2M 1 8 8"
+	pools 0 8 0 16
+	equal "$(of_nodes surplus_hugepages)" "0 0 0 16" "surplus pages"
+}
+
 @test "a node that is not there, or an amount that is none" {
 	hf 2 alloc 2M=64M@4
-	has "$stderr" "2M=64M@4" "0-3"
+	has "$stderr" "node 4 does not exist" "0-3"
 	hf 2 alloc vm0=64M@0-4
-	has "$stderr" "vm0=64M@0-4" "0-3"
+	has "$stderr" "node 4 does not exist" "0-3"
 	hf 2 alloc --nodes 7 vm0=64M
 	hf 2 alloc vm0=3M@0-1
 	same
@@ -235,7 +262,8 @@ load helper
 
 # fail_on_short_node METHOD: between reservation and fill somebody takes node 2's pages
 fail_on_short_node() {
-	start strace -D -f -qq -o "$tmp/trace" -e trace=ftruncate -e inject=ftruncate:delay_enter=4000000:when=1 		"$HUGEFILL" alloc --no-grow --method "$1" "$mnt/db=32M@all"
+	start strace -D -f -qq -o "$tmp/trace" -e trace=ftruncate -e inject=ftruncate:delay_enter=4000000:when=1 \
+		"$HUGEFILL" alloc --no-grow --method "$1" "$mnt/db=32M@all"
 	wait_until has_unnamed_file
 	"${IN[@]}" numactl --membind=2 fallocate -l 6M "$mnt/other"
 	ended 1
@@ -296,7 +324,8 @@ fail_on_short_node() {
 	rows "db 0 8 8; db 1 8 8; db 2 8 8; db 3 8 8"
 	lies "$mnt/db" "$(in_turn 32 0 1 2 3)"
 	hf 0 free --shrink "$mnt/db"
-	start strace -D -f -qq -o "$tmp/trace" -e trace=madvise -e signal=none -e inject=madvise:delay_exit=1000000 		taskset -c 1-2 "$HUGEFILL" alloc --threads 4 "$mnt/db=128M"
+	start strace -D -f -qq -o "$tmp/trace" -e trace=madvise -e signal=none -e inject=madvise:delay_exit=1000000 \
+		taskset -c 1-2 "$HUGEFILL" alloc --threads 4 "$mnt/db=128M"
 	wait_until has_workers 4
 	wait_until used_at_least 1
 	equal "$(worker_cpus)" "1 1 1 2" "CPUs of the workers"
@@ -327,7 +356,9 @@ in_cpuset() {
 	shift
 	mkdir "$group"
 	echo "$mems" >"$group/cpuset.mems"
-	run --separate-stderr "${IN[@]}" bash -c 'echo $$ >"$1" && shift && exec "$@"' - "$group/cgroup.procs" 		"$HUGEFILL" "$@"
+	# shellcheck disable=SC2016 # for the inner shell
+	run --separate-stderr "${IN[@]}" bash -c 'echo $$ >"$1" && shift && exec "$@"' - "$group/cgroup.procs" \
+		"$HUGEFILL" "$@"
 	wait_until rmdir "$group"
 }
 
@@ -346,6 +377,14 @@ in_cpuset() {
 	equal "$status" 0 status
 	lies "$mnt/db" "$(in_turn 32 0 1)"
 	hf 0 free --shrink "$mnt/db"
+	in_cpuset 0-1 alloc 2M=64M
+	equal "$status" 0 status
+	pools 16 16 0 0
+	hf 0 free 2M
+	in_cpuset 0-1 alloc --json 2M=64M@2
+	equal "$status" 1 status
+	field '.findings[0] | [.id, .fatal, .node] | join(" ")' "cpuset true 2"
+	same
 	in_cpuset 0-1 alloc --json "$mnt/db=64M"
 	equal "$status" 0 status
 	lies "$mnt/db" "$(in_turn 32 0 1)"

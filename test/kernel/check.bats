@@ -1,0 +1,105 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# check on the real machine: it changes nothing, and alloc then does what it foretold.
+
+load helper
+
+# found ID OBJECT: how many findings
+found() {
+	jq --arg id "$1" --arg object "$2" '[.findings[] | select(.id == $id and .object == $object)] | length' <<<"$output"
+}
+
+@test "nothing is touched, and the verdict comes true" {
+	mark
+	hf 0 check --json 2M=64M vm0=64M
+	field .ok true
+	same
+	hf 0 alloc 2M=64M vm0=64M
+	pool 32 0
+	hf 0 free --shrink --umount vm0
+}
+
+@test "what would fail is told before" {
+	mark
+	hf 1 check --json vm0=500T
+	field .ok false
+	field '.findings[0] | [.severity, .id] | join(" ")' "error headroom"
+	hf 1 check --json --no-grow vm0=64M
+	field '[.findings[] | select(.id == "no-grow") | .severity] | join(" ")' error
+	hf 1 check --json --no-mount vm0=64M
+	equal "$(found no-mount /dev/hugepages)" 1
+	same
+	give 64
+	mount_huge "$mnt" pagesize=2M,size=4M
+	mark
+	hf 1 check --json "$mnt/db=64M"
+	equal "$(found mount-size "$mnt")" 1
+	hf 0 check --json "$mnt/db=4M"
+}
+
+@test "an ordinary user is told that root is needed" {
+	mark
+	run -0 --separate-stderr "${IN[@]}" setpriv --reuid=65534 --regid=65534 --clear-groups "$HUGEFILL" check --json 2M=64M
+	equal "$(found privilege caller)" 1
+	hf 0 check --json 2M=64M
+	equal "$(found privilege caller)" 0
+}
+
+@test "findings about this machine come and go, and their commands mend them" {
+	give 8
+	mount_huge "$mnt"
+	mark
+	hf 0 check --json
+	equal "$(found unused 2M)" 1 unused
+	equal "$(found mount-options "$mnt")" 1 mount-options
+	equal "$(found no-mount 2M)" 0 no-mount
+	field '.findings[] | select(.id == "unused" and .object == "2M") | .got' 8388608
+	"${IN[@]}" bash -c "$(jq -r '.findings[] | select(.id == "mount-options") | .hint' <<<"$output")"
+	hf 0 check --json
+	equal "$(found mount-options "$mnt")" 0 mount-options
+	"${IN[@]}" umount "$mnt"
+	hf 0 check --json
+	equal "$(found no-mount 2M)" 1 no-mount
+	"${IN[@]}" mkdir -p /dev/hugepages
+	"${IN[@]}" mount -t hugetlbfs -o nosuid,nodev hugetlbfs /dev/hugepages
+	"${IN[@]}" mount -t tmpfs tmpfs /dev/hugepages
+	hf 0 check --json
+	equal "$(found hidden-mount /dev/hugepages)" 1 hidden-mount
+	"${IN[@]}" bash -c "$(jq -r '.findings[] | select(.id == "hidden-mount") | .hint | sub(" takes.*"; "")' <<<"$output")"
+	hf 0 check --json
+	equal "$(found hidden-mount /dev/hugepages)" 0 hidden-mount
+	"${IN[@]}" umount /dev/hugepages
+	"${IN[@]}" rmdir /dev/hugepages
+	"${IN[@]}" mount -t hugetlbfs -o pagesize=2M hugetlbfs "$mnt"
+}
+
+@test "surplus and overcommit are warnings, and their commands mend them" {
+	local command
+
+	echo 8 >"$POOL/nr_overcommit_hugepages"
+	hold take 8
+	hf 0 check --json
+	equal "$(found surplus 2M)" 1 surplus
+	field '.findings[] | select(.id == "surplus") | .got' 8388608
+	command=$(jq -r '.findings[] | select(.id == "overcommit") | .hint' <<<"$output")
+	bash -c "$command"
+	equal "$(<"$POOL/nr_overcommit_hugepages")" 0 overcommit
+	hf 0 alloc 2M=8M
+	hf 0 check --json
+	equal "$(found surplus 2M)$(found overcommit 2M)" 00 "both"
+	mark
+}
+
+@test "the advice is what makes the same pools again" {
+	give 64
+	hf 0 check --persist --json
+	jq -r .persist.conf <<<"$output" >"$tmp/conf"
+	field .persist.kernel_arguments "default_hugepagesz=2M hugepagesz=2M hugepages=32"
+	give 0
+	hf 0 alloc --from "$tmp/conf"
+	pool 32 32
+	hf 0 free --from "$tmp/conf"
+	pool 0
+	mark
+}
