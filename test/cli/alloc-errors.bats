@@ -218,7 +218,7 @@ hint: mount -t hugetlbfs -o pagesize=2M,nosuid,nodev hugetlbfs /dev/hugepages' -
 
 @test "limits of mounts and cgroups" {
 	fails 'hugefill alloc: /mnt/huge1G: the mount'"'"'s size= limit leaves 8G, but 9G is needed
-hint: mount -o remount,size=SIZE /mnt/huge1G' --sysroot=eight-nodes -p 1G a=9G
+hint: hugefill mount --size=SIZE on another directory, or unmount /mnt/huge1G and mount it anew' --sysroot=eight-nodes -p 1G a=9G
 	hf 1 alloc -n --sysroot=arm64 vm0=1G
 	assert_regex "$stderr" "^hugefill alloc: 2M: the cgroup's limit leaves 512M, but 1G is needed"
 }
