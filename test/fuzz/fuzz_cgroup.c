@@ -48,7 +48,7 @@ static void read_tree(const struct hf_sysroot *root, const struct hf_mounts *mou
 
 	fuzz_must(hf_cgroup_tree_read(root, mounts, page_sizes, count, &cgroups, &err) == 0);
 	for (size_t i = 0; i < cgroups.count; i++)
-		fuzz_must(cgroups.rows[i].path && cgroups.rows[i].path[0] == '/');
+		fuzz_must(cgroups.rows[i].path);
 	hf_cgroup_tree_free(&cgroups);
 }
 
