@@ -8,13 +8,10 @@
 
 #include "plan.h"
 
-#define HF_ADVICE_CONF "/etc/hugefill.conf"
-#define HF_ADVICE_UNIT "/etc/systemd/system/hugefill.service"
-
 struct hf_advice {
 	char *arguments; /* one line, "" where no pool has pages */
-	char *conf;      /* specs, one a line: of HF_ADVICE_CONF */
-	char *unit;      /* of HF_ADVICE_UNIT */
+	char *conf;      /* specs, one a line: of /etc/hugefill.conf */
+	char *unit;      /* of a hugefill.service */
 };
 
 /*

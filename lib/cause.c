@@ -45,12 +45,13 @@ static uint64_t count_free(const char *text)
 {
 	uint64_t contiguous = 0, total = 0;
 
-	for (; text && *text; text = strchr(text, '\n'), text += text != NULL) {
-		const char *counts;
+	while (text && *text) {
+		const char *counts, *end = strchr(text, '\n');
 		unsigned id;
 
 		if (parse_zone(text, &id, &counts))
 			add_zone(counts, 1, UINT64_MAX, &contiguous, &total);
+		text = end ? end + 1 : NULL;
 	}
 	return total;
 }

@@ -125,7 +125,8 @@ static int add_vma(struct hf_scan *scan, const struct places *places, const stru
 	struct hf_holding *holding;
 	const uint64_t *place;
 
-	if (!vma->huge || !vma->page_size)
+	/* Fields before a head that can be read belong to nothing. */
+	if (!vma->path || !vma->huge || !vma->page_size)
 		return 0;
 	holding = add_mapping(scan, vma);
 	if (!holding)
