@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* hugefill - preallocates huge pages: the command line's root, the table of commands, dispatch. */
 #include <errno.h>
-#include <fcntl.h>
 #include <locale.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
@@ -82,16 +82,28 @@ static void close_stdout(void)
 }
 
 #ifdef HF_DEBUG_FDS
-static bool inherited[1024];
+static struct pollfd inherited[1024];
+
+/* By one call, since tests count and delay others. */
+static void look_at_fds(struct pollfd *fds)
+{
+	nfds_t most = (nfds_t)sysconf(_SC_OPEN_MAX);
+
+	for (int fd = 0; fd < (int)HF_LENGTH(inherited); fd++)
+		fds[fd] = (struct pollfd){ .fd = fd, .revents = POLLNVAL };
+	poll(fds, most < HF_LENGTH(inherited) ? most : HF_LENGTH(inherited), 0);
+}
 
 /* Aborts with a list when a descriptor is open that was not there at the start. */
 static void check_fds(void)
 {
+	struct pollfd now[HF_LENGTH(inherited)];
 	bool leaked = false;
 	struct stat st;
 
-	for (int fd = STDERR_FILENO + 1; fd < (int)HF_LENGTH(inherited); fd++) {
-		if (inherited[fd] || fstat(fd, &st) < 0)
+	look_at_fds(now);
+	for (int fd = STDERR_FILENO + 1; fd < (int)HF_LENGTH(now); fd++) {
+		if (now[fd].revents & POLLNVAL || !(inherited[fd].revents & POLLNVAL) || fstat(fd, &st) < 0)
 			continue;
 		fprintf(stderr, "hugefill: descriptor %d is still open: mode %o, device %lx, inode %lu\n", fd,
 			(unsigned)st.st_mode, (unsigned long)st.st_dev, (unsigned long)st.st_ino);
@@ -104,8 +116,7 @@ static void check_fds(void)
 /* Before every other atexit: what is registered first runs last. */
 static void watch_fds(void)
 {
-	for (int fd = STDERR_FILENO + 1; fd < (int)HF_LENGTH(inherited); fd++)
-		inherited[fd] = fcntl(fd, F_GETFD) >= 0;
+	look_at_fds(inherited);
 	atexit(check_fds);
 }
 #endif

@@ -163,9 +163,9 @@ static int print_advice(const struct check_opts *o, const struct check *c, struc
 	printf("# Kernel arguments, in force from the next boot on. Gigantic pages and large pools are best "
 	       "made so:\n"
 	       "%s%s\n"
-	       "# The same by a unit, files too, as systemd starts it. " HF_ADVICE_CONF ":\n"
+	       "# The same by a unit, files too, as systemd starts it. /etc/hugefill.conf:\n"
 	       "%s\n"
-	       "# " HF_ADVICE_UNIT "; then: systemctl enable --now hugefill\n"
+	       "# /etc/systemd/system/hugefill.service; then: systemctl enable --now hugefill\n"
 	       "%s",
 	       a->arguments, *a->arguments ? "\n" : "", a->conf, a->unit);
 	return hf_print_flush(err);

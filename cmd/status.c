@@ -139,26 +139,32 @@ static void redraw(const char *text)
 	fputs("\033[J", stdout);
 }
 
+static int draw_again(const struct status_screen *screen, struct hf_err *err)
+{
+	if (fflush(screen->out) != 0)
+		return hf_err_nomem(err);
+	if (screen->terminal) {
+		redraw(screen->text);
+	} else {
+		if (!screen->first)
+			putchar('\n');
+		fputs(screen->text, stdout);
+	}
+	return hf_print_flush(err);
+}
+
 static int show_again(const struct status_opts *o, bool terminal, bool first, struct hf_err *err)
 {
-	_cleanup_free_ char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	struct status_screen screen = { .draw = draw_again, .terminal = terminal, .first = first };
 	int rc;
 
-	if (!out)
+	screen.out = open_memstream(&screen.text, &screen.size);
+	if (!screen.out)
 		return hf_err_nomem(err);
-	rc = status_show(o, out, err);
-	if (fclose(out) != 0)
-		return hf_err_nomem(err);
-	if (terminal) {
-		redraw(text);
-	} else {
-		if (!first)
-			putchar('\n');
-		fputs(text, stdout);
-	}
-	return rc < 0 ? rc : hf_print_flush(err);
+	rc = status_show(o, &screen, err);
+	fclose(screen.out);
+	free(screen.text);
+	return rc;
 }
 
 /* Until the time is over or a signal has come, however early: it is let in only while this waits. */
@@ -193,8 +199,15 @@ static int watch(const struct status_opts *o, struct hf_err *err)
 	return rc;
 }
 
+static int draw_once(const struct status_screen *screen, struct hf_err *err)
+{
+	(void)screen;
+	return hf_print_flush(err);
+}
+
 static int run(const struct status_opts *o)
 {
+	const struct status_screen once = { .out = stdout, .draw = draw_once };
 	struct hf_err err = { 0 };
 	int rc = 0;
 
@@ -205,9 +218,7 @@ static int run(const struct status_opts *o)
 	if (rc == 0 && o->watch)
 		rc = watch(o, &err);
 	else if (rc == 0)
-		rc = status_show(o, stdout, &err);
-	if (rc == 0)
-		rc = hf_print_flush(&err);
+		rc = status_show(o, &once, &err);
 	return rc < 0 ? hf_print_err(o->common, &err) : HF_EXIT_DONE;
 }
 

@@ -54,8 +54,18 @@ struct status_part {
 extern const struct status_part status_pools, status_mounts, status_files, status_processes, status_cgroups;
 extern const struct status_part *const status_parts[STATUS_SECTIONS];
 
-/* One look, told to out; notes to stderr. */
-int status_show(const struct status_opts *opts, FILE *out, struct hf_err *err) _must_check;
+/* Where the tables go, and how they get from there to stdout, before the notes come. */
+struct status_screen {
+	FILE *out;
+	int (*draw)(const struct status_screen *screen, struct hf_err *err);
+	char *text; /* --watch: what was written to out */
+	size_t size;
+	bool terminal, first;
+};
+
+/* One look, told to the screen; notes to stderr. */
+int status_show(const struct status_opts *opts, const struct status_screen *screen,
+		struct hf_err *err) _must_check;
 
 /* Reads everything that the sections asked for need. status_view_free also after a failure. */
 int status_look(const struct status_opts *opts, struct status_view *view, struct hf_err *err) _must_check;

@@ -77,7 +77,7 @@ static int print(const struct status_view *view, struct hf_table **tables, const
 	return failed ? 0 : print_tables(view->opts->common, tables, out, err);
 }
 
-int status_show(const struct status_opts *o, FILE *out, struct hf_err *err)
+int status_show(const struct status_opts *o, const struct status_screen *screen, struct hf_err *err)
 {
 	struct hf_table *tables[STATUS_SECTIONS] = { NULL };
 	struct hf_err second = { 0 };
@@ -90,7 +90,9 @@ int status_show(const struct status_opts *o, FILE *out, struct hf_err *err)
 		rc = status_note_all(&view, err);
 	/* A failure is told in the document, too. */
 	if (rc == 0 || !err->usage)
-		printed = print(&view, tables, rc < 0 ? err : NULL, out, &second);
+		printed = print(&view, tables, rc < 0 ? err : NULL, screen->out, &second);
+	if (printed == 0)
+		printed = screen->draw(screen, &second);
 	if (rc == 0 && printed == 0)
 		print_notes(&view);
 	if (rc == 0 && printed < 0)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2154 # the helper sets mnt, tmp, out, pid
 #
 # check on the real machine: it changes nothing, and alloc then does what it foretold.
 

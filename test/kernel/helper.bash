@@ -173,6 +173,7 @@ hold() {
 
 # start_strace OPTION... COMMAND...: what is started, and what pid names, is the command itself
 start_strace() {
+	rm -f "$tmp/trace"
 	start strace -D -f -q -o "$tmp/trace" "$@"
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck disable=SC2154 # the helper sets mnt, tmp, out, pid
 #
 # free --stale: files that nobody holds, and how it is told that somebody does.
 
@@ -74,7 +75,7 @@ not_leased() {
 	full_file "$mnt/mapped" 2
 	full_file "$mnt/gone" 2
 	hold map "$mnt/mapped"
-	! find "/proc/$pid/fd" -lname "$mnt/mapped" | grep -q .
+	equal "$(find "/proc/$pid/fd" -lname "$mnt/mapped")" "" "its descriptors"
 	hf 0 free --stale --json
 	rows "remove gone"
 	"${IN[@]}" test -e "$mnt/mapped"

@@ -89,6 +89,7 @@ let_go() {
 	mark
 }
 
+# bats test_tags=plain
 @test "every worker pins itself, asks for its node's memory, and works without a system call but its own" {
 	mount_huge
 	mark
@@ -114,6 +115,7 @@ let_go() {
 	run -0 --separate-stderr "${IN[@]}" numactl --interleave all "$HUGEFILL" free --shrink "$mnt/db"
 }
 
+# bats test_tags=plain
 @test "peak memory is below 8 MiB, whatever the size" {
 	local size
 
