@@ -156,6 +156,8 @@ static bool is_partly(const struct hf_apply *a)
 				continue;
 			asked += a->rows[n].requested;
 			got += a->rows[n].filled;
+			if (a->plan->targets[i].strict && a->rows[n].filled < a->rows[n].requested)
+				return true;
 		}
 		if (got < asked)
 			return true;

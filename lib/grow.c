@@ -289,13 +289,23 @@ static uint64_t total_nr(const struct hf_pool *pool)
 	return total;
 }
 
+/* Pages that nodes lack which must have them: no other node makes up for these. */
+static uint64_t strict_lack(const struct hf_ladder *l)
+{
+	uint64_t pages = 0;
+
+	for (size_t n = 0; n < l->pool->nnodes; n++)
+		pages += less(l->plan->must[n], l->pool->nodes[n].nr);
+	return pages;
+}
+
 /* Pages without a place of their own may come from nodes that still have memory. */
 static int make_up(struct hf_ladder *l, struct hf_err *err)
 {
 	const struct hf_topology *topo = &l->grow->machine->topo;
 
 	for (size_t n = 0; n < l->pool->nnodes; n++) {
-		uint64_t missing = less(l->plan->total, total_nr(l->pool));
+		uint64_t missing = less(less(l->plan->total, total_nr(l->pool)), strict_lack(l));
 		int r;
 
 		if (!missing)
