@@ -18,6 +18,7 @@ const struct hf_command hf_commands[] = {
 	{ "check", "tell whether an allocation can succeed, and what stands against it", hf_cmd_check },
 	{ "mount", "mount hugetlbfs with safe options, if it is not mounted so already", hf_cmd_mount },
 	{ "umount", "unmount a hugetlbfs that nobody uses", hf_cmd_umount },
+	{ "bench", "timed runs: speedup and stdev tables, rates, latency histograms", hf_cmd_bench },
 	{ NULL, NULL, NULL },
 };
 

@@ -40,6 +40,7 @@ int hf_cmd_alloc(int argc, char **argv, struct hf_common *common);
 int hf_cmd_mount(int argc, char **argv, struct hf_common *common);
 int hf_cmd_umount(int argc, char **argv, struct hf_common *common);
 int hf_cmd_free(int argc, char **argv, struct hf_common *common);
+int hf_cmd_bench(int argc, char **argv, struct hf_common *common);
 int hf_cmd_status(int argc, char **argv, struct hf_common *common);
 int hf_cmd_check(int argc, char **argv, struct hf_common *common);
 

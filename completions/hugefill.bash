@@ -14,7 +14,20 @@ _hugefill_options() {
 			--mode= --owner= --resize'
 		;;
 	free)
-		echo '--size= --file= --page-size= --nodes= --from= --dry-run --force --punch= --shrink --umount'
+		echo '--size= --file= --page-size= --nodes= --from= --dry-run --force --punch= --shrink --stale --umount'
+		;;
+	status)
+		echo '--pools --mounts --files --processes --cgroups --page-size= --nodes= --pid= --watch --watch='
+		;;
+	check)
+		echo '--size= --file= --page-size= --nodes= --from= --threads= --layout= --method= --grow=
+			--available --best-effort --drop-caches --headroom= --no-grow --no-mount
+			--mode= --owner= --resize --persist'
+		;;
+	bench)
+		echo '--size= --page-size= --nodes= --threads= --method= --mapping= --stride= --instances= --time=
+			--workers= --action= --runs= --warmup= --headroom= --dry-run --histogram --kernel --kernel=
+			--compare= --plot='
 		;;
 	mount) echo '--page-size= --size= --min-size= --nr-inodes= --mode= --owner= --dry-run' ;;
 	umount) echo '--page-size= --force --dry-run' ;;
@@ -22,12 +35,30 @@ _hugefill_options() {
 	echo "$_hugefill_common"
 }
 
-# _hugefill_columns COMMAND PLAN
+# _hugefill_columns COMMAND TABLE: TABLE is plan, or one of status's
 _hugefill_columns() {
 	case $1,$2 in
-	alloc,yes) echo ACTION TARGET NODE PAGESIZE FROM TO PAGES THREADS ;;
+	alloc,plan) echo ACTION TARGET NODE PAGESIZE FROM TO PAGES THREADS ;;
 	alloc,*) echo TARGET NODE PAGESIZE REQUESTED FILLED THREADS TIME RATE SPEEDUP STDEV PAGES ACTION ;;
 	free,*) echo TARGET NODE PAGESIZE ACTION REQUESTED FREED TIME PAGES ;;
+	status,pools)
+		echo SIZE NODE TOTAL FREE RSVD SURPLUS OVERCOMMIT USED AVAIL PERSISTENT TOTAL_BYTES FREE_BYTES \
+			RSVD_BYTES SURPLUS_BYTES OVERCOMMIT_BYTES USED_BYTES AVAIL_BYTES PERSISTENT_BYTES
+		;;
+	status,mounts) echo TARGET PAGESIZE SIZE MIN_SIZE USED INODES MODE OWNER OPTIONS INODES_USED COVERED ;;
+	status,files) echo PATH PAGESIZE SIZE FILLED NODES LINKS HOLDERS COMMANDS FILLED_BYTES INODE DEVICE ;;
+	status,processes)
+		echo PID COMMAND USER PAGESIZE KIND OBJECT SHARED PRIVATE FILLED NODES HELD SHARED_BYTES \
+			PRIVATE_BYTES FILLED_BYTES INODE DEVICE
+		;;
+	status,cgroups) echo CGROUP PAGESIZE LIMIT RSVD_LIMIT USAGE RSVD_USAGE FAILURES RSVD_FAILURES HIERARCHY ;;
+	status,*) _hugefill_columns status pools ;;
+	check,*) echo SEVERITY ID OBJECT NODE WANTED GOT TEXT HINT ;;
+	bench,*)
+		echo TEST MAPPING NTHREAD INSTANCES WORKERS SPEEDUP SIZE STRIDE MIN_TIME STDEV MEDIAN MAX_TIME \
+			MEAN RATE PER_SEC PER_INSTANCE RUNS P50 P90 P99 MAX BASELINE CHANGE PVALUE RANKED \
+			VERDICT WHY CASE
+		;;
 	mount,* | umount,*) echo TARGET PAGESIZE SIZE MIN_SIZE INODES MODE OWNER CHANGED ;;
 	esac
 }
@@ -151,7 +182,24 @@ _hugefill_spec() {
 	[[ $2 != free && $text != /* ]] || compopt -o filenames 2>/dev/null
 }
 
-# _hugefill_value OPTION TEXT PREFIX COMMAND PLAN: TEXT begins with PREFIX
+# _hugefill_list TEXT PREFIX WORD...: words are joined with commas
+_hugefill_list() {
+	local prefix=$2 rest=${1#"$2"}
+
+	[[ $rest != *,* ]] || prefix+=${rest%,*},
+	_hugefill_reply "$1" "$prefix" "${@:3}"
+	compopt -o nospace 2>/dev/null
+}
+
+_hugefill_pids() {
+	local dir
+
+	for dir in /proc/[1-9]*; do
+		echo "${dir#/proc/}"
+	done
+}
+
+# _hugefill_value OPTION TEXT PREFIX COMMAND TABLE: TEXT begins with PREFIX
 _hugefill_value() {
 	local text=$2 prefix=$3 rest=${2#"$3"}
 
@@ -163,7 +211,19 @@ _hugefill_value() {
 	--nodes | -N) _hugefill_node_list "$text" "$prefix" ;;
 	--layout) _hugefill_reply "$text" "$prefix" interleave block ;;
 	--grow) _hugefill_reply "$text" "$prefix" auto sysfs parallel ;;
-	--method) _hugefill_reply "$text" "$prefix" auto populate touch fallocate ;;
+	--method)
+		if [[ $4 == bench ]]; then
+			_hugefill_list "$text" "$prefix" auto populate touch fallocate
+		else
+			_hugefill_reply "$text" "$prefix" auto populate touch fallocate
+		fi
+		;;
+	--mapping) _hugefill_list "$text" "$prefix" private-anon shared-anon private-file shared-file ;;
+	--action) _hugefill_list "$text" "$prefix" remove punch shrink ;;
+	--pid)
+		# shellcheck disable=SC2046 # words
+		_hugefill_list "$text" "$prefix" $(_hugefill_pids)
+		;;
 	--progress) _hugefill_reply "$text" "$prefix" auto always never ;;
 	--output | -o)
 		if [[ $rest == *,* ]]; then
@@ -180,7 +240,7 @@ _hugefill_value() {
 		COMPREPLY=("${COMPREPLY[@]/#/$prefix}")
 		compopt -o filenames 2>/dev/null
 		;;
-	--from) _hugefill_names "$rest" "$prefix" -f ;;
+	--from | --compare | --plot) _hugefill_names "$rest" "$prefix" -f ;;
 	--sysroot) _hugefill_names "$rest" "$prefix" -d ;;
 	--owner)
 		if [[ $rest == *:* ]]; then
@@ -202,10 +262,11 @@ _hugefill_names() {
 }
 
 _hugefill() {
-	local line=${COMP_LINE:0:COMP_POINT} words word text previous='' command='' plan=no i broken
+	local line=${COMP_LINE:0:COMP_POINT} words word text previous='' command='' table='' i broken
 	local takes=' --size -s --file -f --page-size -p --nodes -N --from --threads -t --layout --grow --method
 		--deadline --headroom --mode --owner --output -o --progress --sysroot --punch --min-size
-		--nr-inodes '
+		--nr-inodes --pid --mapping --stride --instances --time --workers --action --runs --warmup
+		--compare --plot '
 
 	# readline breaks words at "=", ":" and "@", which specs and options are full of.
 	read -ra words <<<"$line"
@@ -214,7 +275,8 @@ _hugefill() {
 	for ((i = 1; i < ${#words[@]} - 1; i++)); do
 		word=${words[i]}
 		case $word in
-		-n | --dry-run) plan=yes ;;
+		-n | --dry-run) table=plan ;;
+		--pools | --mounts | --files | --processes | --cgroups) table=${word#--} ;;
 		-*) [[ $takes != *[[:blank:]]"$word"[[:blank:]]* ]] || ((i++)) ;;
 		*) [[ -n $command ]] || command=$word ;;
 		esac
@@ -223,15 +285,19 @@ _hugefill() {
 
 	COMPREPLY=()
 	if [[ $previous == -* && $takes == *[[:blank:]]"$previous"[[:blank:]]* ]]; then
-		_hugefill_value "$previous" "$text" '' "$command" $plan
+		_hugefill_value "$previous" "$text" '' "$command" "$table"
 	elif [[ $text == --*=* ]]; then
-		_hugefill_value "${text%%=*}" "$text" "${text%%=*}=" "$command" $plan
+		_hugefill_value "${text%%=*}" "$text" "${text%%=*}=" "$command" "$table"
 	elif [[ $text == -* ]]; then
 		# shellcheck disable=SC2046 # words
 		_hugefill_reply "$text" '' $(_hugefill_options "$command")
 		[[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
 	elif [[ -z $command ]]; then
-		_hugefill_reply "$text" '' alloc free mount umount
+		_hugefill_reply "$text" '' alloc free status check mount umount bench
+	elif [[ $command == bench ]]; then
+		_hugefill_reply "$text" '' fill fault forkfault pool free
+	elif [[ $command == status ]]; then
+		:
 	elif [[ $command == mount ]]; then
 		_hugefill_names "$text" '' -d
 	elif [[ $command == umount ]]; then

@@ -190,7 +190,7 @@ static void put_unit(struct text *t, const char *start, const char *stop)
 	    "Type=oneshot\n"
 	    "RemainAfterExit=yes\n"
 	    "ExecStart=hugefill alloc%s --from=/etc/hugefill.conf\n"
-	    "ExecStop=hugefill free%s --from=/etc/hugefill.conf\n"
+	    "ExecStop=hugefill free%s --shrink --from=/etc/hugefill.conf\n"
 	    "TimeoutStartSec=infinity\n"
 	    "\n"
 	    "[Install]\n"

@@ -162,10 +162,12 @@ static struct json_object *cell_value(struct hf_doc *doc, const struct hf_cell *
 		return text_value(doc, cell->text);
 	case HF_COUNT:
 	case HF_BYTES:
+	case HF_GIB:
 		return made(doc, json_object_new_uint64(cell->u64));
 	case HF_RATE:
 		return real_value(doc, round(cell->real));
 	case HF_SECONDS:
+	case HF_FINE:
 	case HF_REAL:
 		return real_value(doc, cell->real);
 	case HF_BOOL:
@@ -264,4 +266,107 @@ int hf_doc_print(struct hf_doc *doc, FILE *out, struct hf_err *err)
 		return hf_err_nomem(err);
 	write_escaped(text, len, out);
 	return 0;
+}
+
+#define READ_MOST (64ULL << 20) /* bytes of a document that is read */
+
+static int read_text(FILE *in, const char *name, char **text, size_t *len, struct hf_err *err)
+{
+	size_t room = 0;
+
+	for (;;) {
+		if (*len == room) {
+			char *more = realloc(*text, room = room ? room * 2 : 65536);
+
+			if (!more)
+				return hf_err_nomem(err);
+			*text = more;
+		}
+		*len += fread(*text + *len, 1, room - *len, in);
+		if (*len > READ_MOST)
+			return hf_err_set(err, EFBIG, name, "is too long for a result of hugefill");
+		if (ferror(in))
+			return hf_err_sys(err, errno, name, "cannot read it");
+		if (feof(in))
+			return 0;
+	}
+}
+
+int hf_doc_read(FILE *in, const char *name, struct hf_doc **doc, struct hf_err *err)
+{
+	struct json_tokener *tokener = json_tokener_new();
+	_cleanup_free_ char *text = NULL;
+	enum json_tokener_error error;
+	size_t len = 0;
+	int r = tokener ? read_text(in, name, &text, &len, err) : hf_err_nomem(err);
+
+	*doc = r == 0 ? calloc(1, sizeof(**doc)) : NULL;
+	if (r == 0 && !*doc)
+		r = hf_err_nomem(err);
+	if (r == 0) {
+		(*doc)->root = json_tokener_parse_ex(tokener, text, (int)len);
+		error = json_tokener_get_error(tokener);
+		if (error != json_tokener_success || !json_object_is_type((*doc)->root, json_type_object))
+			r = hf_err_set(err, EINVAL, name, "is no JSON document: %s",
+				       error == json_tokener_success    ? "not an object"
+				       : error == json_tokener_continue ? "it ends too early"
+									: json_tokener_error_desc(error));
+	}
+	if (tokener)
+		json_tokener_free(tokener);
+	if (r < 0) {
+		hf_doc_free(*doc);
+		*doc = NULL;
+	}
+	return r;
+}
+
+/* The value under a key with dots, or of a row of an array; NULL: none. */
+static struct json_object *find(const struct hf_doc *doc, const char *table, size_t row, const char *key)
+{
+	struct json_object *value = doc->root;
+	char part[KEY_TEXT];
+	const char *dot;
+
+	if (table && (!json_object_object_get_ex(value, table, &value) ||
+		      !json_object_is_type(value, json_type_array) || row >= json_object_array_length(value)))
+		return NULL;
+	if (table)
+		value = json_object_array_get_idx(value, row);
+	while ((dot = strchr(key, '.'))) {
+		snprintf(part, sizeof(part), "%.*s", (int)(dot - key), key);
+		if (!json_object_is_type(value, json_type_object) ||
+		    !json_object_object_get_ex(value, part, &value))
+			return NULL;
+		key = dot + 1;
+	}
+	if (!json_object_is_type(value, json_type_object) || !json_object_object_get_ex(value, key, &value))
+		return NULL;
+	return value;
+}
+
+size_t hf_doc_rows(const struct hf_doc *doc, const char *table)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(doc->root, table, &value) ||
+	    !json_object_is_type(value, json_type_array))
+		return 0;
+	return json_object_array_length(value);
+}
+
+const char *hf_doc_get_text(const struct hf_doc *doc, const char *table, size_t row, const char *key)
+{
+	struct json_object *value = find(doc, table, row, key);
+
+	return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
+}
+
+double hf_doc_get_real(const struct hf_doc *doc, const char *table, size_t row, const char *key)
+{
+	struct json_object *value = find(doc, table, row, key);
+
+	if (!json_object_is_type(value, json_type_double) && !json_object_is_type(value, json_type_int))
+		return NAN;
+	return json_object_get_double(value);
 }

@@ -26,4 +26,16 @@ void hf_doc_table(struct hf_doc *doc, const struct hf_table *table, const struct
 /* Pretty, a newline at the end. */
 int hf_doc_print(struct hf_doc *doc, FILE *out, struct hf_err *err) _must_check _nonnull(1, 2, 3);
 
+/* A document that was written before. in is read to its end, at most 64 MiB. EINVAL: no JSON object. */
+int hf_doc_read(FILE *in, const char *name, struct hf_doc **doc, struct hf_err *err) _must_check
+	_nonnull(1, 2, 3, 4);
+/* Rows of a table; 0 also where there is none. */
+size_t hf_doc_rows(const struct hf_doc *doc, const char *table) _nonnull(1, 2);
+/* One value: of a table's row, or of the document where table is NULL. Borrowed; NULL and NAN where
+ * there is none of that kind. */
+const char *hf_doc_get_text(const struct hf_doc *doc, const char *table, size_t row, const char *key)
+	_nonnull(1, 4);
+double hf_doc_get_real(const struct hf_doc *doc, const char *table, size_t row, const char *key)
+	_nonnull(1, 4);
+
 #endif

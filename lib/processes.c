@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "processes_parts.h"
+#include "processes.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+
+#include "processes_parts.h"
 
 #define STATUS_TEXT 16384
 

@@ -17,6 +17,7 @@ struct hf_table {
 	size_t ncolumns;
 	size_t nrows, room; /* rows */
 	struct hf_cell *cells;
+	const char **titles; /* [ncolumns], NULL: the name; NULL: no titles at all */
 	int failed;
 };
 
@@ -39,6 +40,7 @@ void hf_table_free(struct hf_table *table)
 	for (size_t i = 0; i < table->nrows * table->ncolumns; i++)
 		free(table->cells[i].text);
 	free(table->cells);
+	free(table->titles);
 	free(table);
 }
 
@@ -46,6 +48,16 @@ static void fail(struct hf_table *table, int error)
 {
 	if (!table->failed)
 		table->failed = error;
+}
+
+void hf_table_title(struct hf_table *table, size_t column, const char *title)
+{
+	if (!table->titles)
+		table->titles = calloc(table->ncolumns, sizeof(*table->titles));
+	if (!table->titles || column >= table->ncolumns)
+		fail(table, table->titles ? -EINVAL : -ENOMEM);
+	else
+		table->titles[column] = title;
 }
 
 void hf_table_row(struct hf_table *table)
@@ -74,7 +86,7 @@ static bool is_number(enum hf_type type)
 
 static bool is_real(enum hf_type type)
 {
-	return type == HF_SECONDS || type == HF_RATE || type == HF_REAL;
+	return type == HF_SECONDS || type == HF_FINE || type == HF_RATE || type == HF_REAL;
 }
 
 /* The cell of the last row, or NULL after noting why there is none. */
@@ -120,7 +132,8 @@ void hf_table_text(struct hf_table *table, size_t column, const char *text)
 void hf_table_u64(struct hf_table *table, size_t column, uint64_t value)
 {
 	enum hf_type type = type_of(table, column);
-	struct hf_cell *cell = typed_cell(table, column, type == HF_COUNT || type == HF_BYTES);
+	bool fits = type == HF_COUNT || type == HF_BYTES || type == HF_GIB;
+	struct hf_cell *cell = typed_cell(table, column, fits);
 
 	if (!cell)
 		return;
@@ -285,6 +298,13 @@ static void real_text(double value, int decimals, char buf[static CELL_TEXT])
 		snprintf(buf, CELL_TEXT, "%.*f", decimals, 0.0);
 }
 
+static int fine_decimals(double value)
+{
+	double size = fabs(value);
+
+	return size < 10 ? 6 : size < 100 ? 4 : size < 10000 ? 3 : 1;
+}
+
 static void rate_text(double rate, bool bytes, char buf[static CELL_TEXT])
 {
 	/* Beyond what hf_size_human() takes, and below 0, the plain number is all there is. */
@@ -310,12 +330,21 @@ static const char *cell_text(const struct hf_cell *cell, enum hf_type type, bool
 	case HF_SECONDS:
 		real_text(cell->real, 3, buf);
 		break;
+	case HF_FINE:
+		real_text(cell->real, fine_decimals(cell->real), buf);
+		break;
 	case HF_REAL:
 		real_text(cell->real, 2, buf);
 		break;
 	case HF_RATE:
 		rate_text(cell->real, bytes, buf);
 		break;
+	case HF_GIB:
+		if (!bytes) {
+			snprintf(buf, CELL_TEXT, "%.10g", (double)cell->u64 / (double)(1ULL << 30));
+			break;
+		}
+		__attribute__((fallthrough));
 	case HF_BYTES:
 		if (!bytes)
 			return hf_size_human(cell->u64, buf);
@@ -366,7 +395,10 @@ static int print_lines(const struct hf_table *table, const struct hf_format *for
 	for (size_t i = 0; i < count; i++) {
 		const struct hf_column *column = &table->columns[which[i]];
 
-		if (!scols_table_new_column(lines, column->name, 0,
+		const char *title =
+			table->titles && !format->raw && !format->bytes ? table->titles[which[i]] : NULL;
+
+		if (!scols_table_new_column(lines, title ? title : column->name, 0,
 					    is_number(column->type) ? SCOLS_FL_RIGHT : 0))
 			return -ENOMEM;
 	}

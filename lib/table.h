@@ -16,10 +16,13 @@
 #include "err.h"
 
 enum hf_type {
-	HF_TEXT,    /* string, left aligned; escaped for terminals by libsmartcols */
-	HF_COUNT,   /* uint64 */
-	HF_BYTES,   /* uint64 bytes: "4G" for people, a plain number with --bytes and in JSON */
+	HF_TEXT,  /* string, left aligned; escaped for terminals by libsmartcols */
+	HF_COUNT, /* uint64 */
+	HF_BYTES, /* uint64 bytes: "4G" for people, a plain number with --bytes and in JSON */
+	HF_GIB, /* uint64 bytes: "200", "0.0625" for people, who read the unit in the title; else as HF_BYTES
+		 */
 	HF_SECONDS, /* double: "1.234" (milliseconds shown); JSON: seconds as a number */
+	HF_FINE,    /* double: microseconds shown below ten seconds, fewer digits above; JSON: number */
 	HF_RATE,    /* double, bytes per second: "8.5G/s"; plain number with --bytes and in JSON */
 	HF_REAL,    /* double: two decimals; JSON: number */
 	HF_BOOL,    /* "yes" or "no"; JSON true or false */
@@ -42,6 +45,9 @@ struct hf_table;
 /* name: the JSON key of the table. columns are borrowed for the table's life. NULL: no memory. */
 struct hf_table *hf_table_new(const char *name, const struct hf_column *columns, size_t ncolumns) _must_check;
 void hf_table_free(struct hf_table *table);
+
+/* A heading for people instead of the column's name: "min time (s)". Not with --raw or --bytes. Borrowed. */
+void hf_table_title(struct hf_table *table, size_t column, const char *title);
 
 /* Starts a row; the setters fill the last one. An unset cell is blank, "-" in raw (so that awk and
  * read count the same columns in every line; empty text too), null in JSON. Failures of memory, and

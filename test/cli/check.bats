@@ -188,7 +188,7 @@ After=dev-hugepages.mount local-fs.target
 Type=oneshot
 RemainAfterExit=yes
 ExecStart=hugefill alloc --from=/etc/hugefill.conf
-ExecStop=hugefill free --from=/etc/hugefill.conf
+ExecStop=hugefill free --shrink --from=/etc/hugefill.conf
 TimeoutStartSec=infinity
 
 [Install]
@@ -217,7 +217,7 @@ WantedBy=multi-user.target"
 		--drop-caches --best-effort 1G=1G
 	json '.persist.unit | split("\n")[] | select(startswith("Exec"))' "\
 ExecStart=hugefill alloc --page-size=2M --nodes=0 --threads=3 --layout=block --method=touch --grow=sysfs --headroom=5%% --mode=640 --owner=0:0 --available --drop-caches --no-mount --resize --best-effort --from=/etc/hugefill.conf
-ExecStop=hugefill free --page-size=2M --nodes=0 --from=/etc/hugefill.conf"
+ExecStop=hugefill free --page-size=2M --nodes=0 --shrink --from=/etc/hugefill.conf"
 }
 
 @test "hostile text stays one line; a full device is seen" {

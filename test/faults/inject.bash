@@ -54,8 +54,8 @@ prepare_holes() {
 	mount_huge
 	give 32
 	full_file old 64
-	fallocate -p -o 8M -l 16M $DIR/old
-	fallocate -p -o 40M -l 16M $DIR/old
+	fallocate -p -o 8M -l 16M "$DIR/old"
+	fallocate -p -o 40M -l 16M "$DIR/old"
 }
 command_holes=(alloc --json --resize --threads 2 old=80M)
 after_holes() {
@@ -77,7 +77,7 @@ prepare_free() {
 command_free=(free --json --shrink --umount vm0 2M)
 # A mount or directory that could not be removed may stay when that is said.
 after_free() {
-	is_pool 0 0 && [[ ! -e $DIR/vm0 ]] && [[ ! -e $DIR || ${err[*]} == *"$DIR: "* ]]
+	is_pool 0 0 && [[ ! -e $DIR/vm0 ]] && [[ ! -e "$DIR" || ${err[*]} == *"$DIR: "* ]]
 }
 # What it may leave when it fails: the steps up to there.
 partly_free() {
@@ -116,7 +116,7 @@ trace() {
 	local file=$1
 
 	shift
-	timeout -k 5 $PATIENCE strace -f -qq -o "$file" "$@" "$HUGEFILL" "${command[@]}" >"$dir/out" 2>"$dir/err"
+	timeout -k 5 "$PATIENCE" strace -f -qq -o "$file" "$@" "$HUGEFILL" "${command[@]}" >"$dir/out" 2>"$dir/err"
 }
 
 # strike CALL OPTION...: one run with something put in
@@ -127,7 +127,7 @@ strike() {
 	status=0
 	# What the shell says of a killed command is of no use.
 	{
-		timeout -k 5 $PATIENCE strace -f -qq "${fast[@]}" -o "$dir/trace" -e "trace=$call" "$@" \
+		timeout -k 5 "$PATIENCE" strace -f -qq "${fast[@]}" -o "$dir/trace" -e "trace=$call" "$@" \
 			"$HUGEFILL" "${command[@]}" >"$dir/out" 2>"$dir/err" || status=$?
 	} 2>>"$dir/shell"
 	mapfile -t err <"$dir/err"
@@ -178,13 +178,16 @@ tells_remainder() {
 # Whether what is left after a failure is right.
 judge_failure() {
 	says_why || wrong "stderr says nothing"
+	look
+	# What it says itself needs no second look.
+	[ "$mode" = undo ] && ! is_before && tells_remainder && return
 	if settles is_before_or_partly; then
 		is_before || tells_change || wrong "it does not say what it has done"
 		[[ ${err[*]} != *"could not be undone"* || $mode = undo ]] || wrong "nothing remains, yet it says so"
-	elif ! tells_remainder; then
-		wrong "it has left something"
-	elif [ "$mode" != undo ]; then
+	elif tells_remainder; then
 		wrong "it could not undo"
+	else
+		wrong "it has left something"
 	fi
 }
 

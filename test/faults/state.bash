@@ -39,10 +39,10 @@ look() {
 	while read -r line; do
 		[[ $line != *" hugetlbfs "* ]] || STATE+="[$line] "
 	done </proc/self/mounts
-	for file in $DIR*; do
+	for file in "$DIR"*; do
 		[ ! -e "$file" ] || STATE+="$file "
 	done
-	for file in $DIR/* $DIR/.h*; do
+	for file in "$DIR"/* "$DIR"/.h*; do
 		[ ! -e "$file" ] || STATE+="[$(stat -c '%n %F %i %s %b %a %u:%g' "$file") $("$HOLD" show "$file")] "
 	done
 }
@@ -68,8 +68,8 @@ is_empty() {
 is_pool() {
 	local nr free
 
-	read -r nr <$POOL/nr_hugepages
-	read -r free <$POOL/free_hugepages
+	read -r nr <"$POOL/nr_hugepages"
+	read -r free <"$POOL/free_hugepages"
 	[ "$nr $free" = "$1 $2" ]
 }
 
@@ -83,13 +83,13 @@ stamps() {
 }
 
 mount_huge() {
-	mkdir $DIR
-	mount -t hugetlbfs -o pagesize=2M hugetlbfs $DIR
+	mkdir "$DIR"
+	mount -t hugetlbfs -o pagesize=2M hugetlbfs "$DIR"
 }
 
 # give PAGES
 give() {
-	echo "$1" >$POOL/nr_hugepages
+	echo "$1" >"$POOL/nr_hugepages"
 }
 
 # full_file NAME MIB
@@ -104,8 +104,8 @@ take_back() {
 	while read -r _ target _; do
 		umount -l "$target"
 	done < <(grep ' hugetlbfs ' /proc/self/mounts)
-	[ ! -e $DIR ] || rmdir $DIR
-	echo 0 >$POOL/nr_hugepages
-	echo 0 >$POOL/nr_overcommit_hugepages
+	[ ! -e "$DIR" ] || rmdir "$DIR"
+	echo 0 >"$POOL/nr_hugepages"
+	echo 0 >"$POOL/nr_overcommit_hugepages"
 	settles is_empty || die "cannot clean up: $STATE"
 }

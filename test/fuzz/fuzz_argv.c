@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "../../lib/apply.h"
+#include "../../lib/bench.h"
 #include "../../lib/mountpoint.h"
 #include "../../lib/release.h"
 #include "fuzz.h"
@@ -113,6 +114,13 @@ int __wrap_hf_apply_run(struct hf_apply *apply, struct hf_err *err);
 int __wrap_hf_apply_run(struct hf_apply *apply, struct hf_err *err)
 {
 	fuzz_must(!hf_plan_is_fatal(apply->plan));
+	return act(err);
+}
+
+int __wrap_hf_bench_run(struct hf_bench *bench, struct hf_err *err);
+int __wrap_hf_bench_run(struct hf_bench *bench, struct hf_err *err)
+{
+	fuzz_must(bench->ncases);
 	return act(err);
 }
 

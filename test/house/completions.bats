@@ -50,7 +50,7 @@ same() {
 		'hugefill alloc --layout=b' 'hugefill alloc --method=' 'hugefill free --progress=' \
 		'hugefill alloc --dr' 'hugefill alloc --size=' 'hugefill alloc -s alloc --layout i' \
 		'hugefill --punch') <<-'EOF'
-		hugefill  => alloc free mount umount
+		hugefill  => alloc free status check mount umount bench
 		hugefill fr => free
 		hugefill --json al => alloc
 		hugefill alloc --layout  => interleave block
@@ -68,7 +68,7 @@ same() {
 	run -0 diff - <(in_zsh 'hugefill ' 'hugefill fr' 'hugefill --json al' 'hugefill alloc --layout ' \
 		'hugefill alloc --layout=b' 'hugefill alloc --method ' 'hugefill free --progress ' \
 		'hugefill --punch') <<-'EOF'
-		hugefill  => alloc free mount umount
+		hugefill  => alloc free status check mount umount bench
 		hugefill fr => free
 		hugefill --json al => alloc
 		hugefill alloc --layout  => interleave block
@@ -80,17 +80,23 @@ same() {
 }
 
 @test "both: the columns of each table, those that the program has" {
-	local shell command columns plan
+	local shell command section columns plan
 
 	plan=$("$HUGEFILL" alloc --dry-run --raw --output-all --sysroot="$TREE" --size 64G | head -n 1)
 	[ -n "$plan" ]
 	for shell in bash zsh; do
-		for command in alloc free mount umount; do
+		for command in alloc free check mount umount bench; do
 			columns=$("$HUGEFILL" $command --help |
 				awk '/^Columns:/ { on = 1; next } on && /^  [A-Z]/ { printf "%s ", $1 }')
 			same "$columns" "$(offers $shell "hugefill $command -o ")"
 		done
 		same "$plan" "$(offers $shell 'hugefill alloc -n -o ')"
+		for section in pools mounts files processes cgroups; do
+			columns=$("$HUGEFILL" status --help | awk -v wanted="With --$section:" '
+			/^With --/ { on = $0 == wanted }
+			on && /^  [A-Z]/ { printf "%s ", $1 }')
+			same "$columns" "$(offers $shell "hugefill status --$section -o ")"
+		done
 		[ "$(offers $shell 'hugefill alloc -o +TH')" = +THREADS ]
 		[ "$(offers $shell 'hugefill alloc -o NODE,TI')" = NODE,TIME ]
 	done

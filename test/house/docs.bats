@@ -33,14 +33,14 @@ plan() {
 	local call words status said how
 
 	while IFS= read -r call; do
-		call=${call//--from=\/etc\/hugefill\/guests/--from=$1}
+		call=${call//--from=\/etc\/hugefill.conf/--from=$1}
 		eval "words=($call)"
 		status=0
 		# What only looks has no plan, and files are the running machine's.
 		how=(--dry-run --sysroot="$TREE")
 		case $call in
 		*' status'*' --files'*) how=() ;;
-		*' status'* | *' check'* | *' bench'*) how=(--sysroot="$TREE") ;;
+		*' status'* | *' check'*) how=(--sysroot="$TREE") ;;
 		esac
 		said=$("$HUGEFILL" "${words[@]:1}" "${how[@]}" 2>&1 >/dev/null) || status=$?
 		[ $status -le 1 ] || printf '%s\nexit %d: %s\n' "$call" $status "$said"
@@ -67,9 +67,18 @@ at_least() {
 
 @test "the units in README call the program with what it takes" {
 	fenced spec >"$BATS_TEST_TMPDIR/specs"
-	units() { fenced ini | sed -nE 's,^Exec[A-Za-z]+=\+?/usr/local/sbin/,,p'; }
+	units() { fenced ini | sed -nE 's,^Exec[A-Za-z]+=\+?,,p'; }
 	units | calls | at_least 4
 	none plan "$BATS_TEST_TMPDIR/specs" < <(units | calls)
+}
+
+@test "README's unit and spec file are what check --persist prints" {
+	local advice conf=/etc/hugefill.conf unit=/etc/systemd/system/hugefill.service
+
+	fenced spec >"$BATS_TEST_TMPDIR/specs"
+	advice=$("$HUGEFILL" check --persist --sysroot="$TREE" --from="$BATS_TEST_TMPDIR/specs" 2>/dev/null) || true
+	run -0 diff <(fenced ini | sed '/^WantedBy=/q') <(sed "1,/^# .*${unit//\//.}/d" <<<"$advice")
+	run -0 diff <(fenced spec | grep -v '^#') <(sed "1,/^# .*${conf//\//.}/d; /^$/,\$d" <<<"$advice")
 }
 
 @test "spec files that are shown can be read" {
@@ -100,7 +109,7 @@ at_least() {
 		"$HUGEFILL" "$1" --help | awk '/^Columns:/ { on = 1; next } on && /^  [A-Z]/ { print $1 }'
 	}
 	grep -q "^\.TH HUGEFILL 8 .* \"hugefill $(cat "$ROOT/VERSION")\"" "$ROOT/man/hugefill.8"
-	for command in alloc free mount umount; do
+	for command in alloc free status check mount umount bench; do
 		columns=$(column_names $command)
 		title="Columns of ${command/#*mount/mount and umount}"
 		[ -n "$columns" ]
@@ -117,21 +126,23 @@ man_columns() {
 	sed 's/\\-/-/g' "$ROOT/man/hugefill.8" | awk -v wanted="$1" '
 	/^\.S[SH] / { gsub(/^\.S[SH] +|"/, ""); on = $0 == wanted; next }
 	tag { gsub(",", ""); print; tag = 0 }
-	/^\.TP/ { tag = on }' | tr '\n' ' '
+	/^\.T[PQ]/ { tag = on }' | tr '\n' ' '
 }
 
 @test "the man page names every id of a finding" {
 	ids() {
 		grep -ohE '(hf_plan_find\([^"]*|->id = |, )"[a-z]+(-[a-z]+)*", (true|false|!)' "$ROOT"/lib/*.c | grep -oE '"[a-z-]+"'
 		grep -ohE '(->id = |[?:] +)"[a-z]+(-[a-z]+)*"' "$ROOT/lib/cause.c" | grep -oE '"[a-z-]+"'
+		grep -ohE '(hf_survey_add\([^"]*|HF_[A-Z]+, |[?:] +)"[a-z]+(-[a-z]+)*"[ ,]' "$ROOT"/lib/survey*.c |
+			grep -oE '"[a-z-]+"'
 	}
 	unnamed() {
 		local id
 
 		for id in $(ids | tr -d '"' | sort -u); do
-			sed 's/\\-/-/g' "$ROOT/man/hugefill.8" | grep -qE "^\.BR $id [,.]" || echo "$id"
+			sed 's/\\-/-/g' "$ROOT/man/hugefill.8" | grep -qE "^\.BR $id [,.;]" || echo "$id"
 		done
 	}
-	[ "$(ids | sort -u | wc -l)" -ge 10 ]
+	[ "$(ids | sort -u | wc -l)" -ge 30 ]
 	none unnamed
 }

@@ -159,6 +159,7 @@ start_short_growth() {
 	same
 }
 
+# bats test_tags=plain
 @test "somebody else creates the file meanwhile: theirs stays" {
 	local inode
 
@@ -174,6 +175,7 @@ start_short_growth() {
 	"${IN[@]}" rm "$mnt/db"
 }
 
+# bats test_tags=plain
 @test "the second of two files fails: the first, already published, is gone again" {
 	mount_huge
 	mark

@@ -19,8 +19,6 @@ load helper
 }
 
 @test "what is there in full is left alone" {
-	local inode
-
 	mount_huge
 	give 64
 	full_file "$mnt/db" 64

@@ -203,11 +203,12 @@ surplus() {
 		# a guest
 		vm0=32M
 		vm1=32M@0
-		2M=16M
+		2M=80M
 	EOF
-	hf 0 alloc --available --from "$tmp/specs"
+	hf 0 alloc --from "$tmp/specs"
 	pool 40 8
 	hf 0 free --dry-run --from "$tmp/specs" --shrink
+	pool 40 8
 	hf 0 free --from "$tmp/specs" --shrink --umount
 	pool 0
 	same
@@ -307,7 +308,7 @@ has_free() {
 	hf 0 free --dry-run --json --shrink --umount db 2M
 	field .dry_run true
 	field .changed false
-	field '[.targets[] | "\(.action) \(.freed)"] | join(", ")' "remove null, shrink null, shrink null, umount null"
+	field '[.targets[] | "\(.action) \(.freed)"] | join(", ")' "remove null, shrink null, umount null"
 	same
 	hf 1 free --dry-run 2M=64M
 }
@@ -349,6 +350,7 @@ has_free() {
 
 @test "gigantic pages are given back" {
 	[ -d "$POOL_1G" ] || skip "this kernel has no 1 GiB pages"
+	[ "$(gigantic 1)" = 1 ] || return 0
 	hf 0 alloc 1G=1G
 	equal "$(<"$POOL_1G/nr_hugepages")" 1 "the 1 GiB pool"
 	hf 0 free --json 1G=1p

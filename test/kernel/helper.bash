@@ -109,6 +109,15 @@ give() {
 	equal "$(<"$POOL/nr_hugepages")" $(($1 / 2)) "pages given to the pool"
 }
 
+# gigantic MOST: how many 1 GiB pages fragmented memory can give now, at most MOST
+gigantic() {
+	echo 3 >/proc/sys/vm/drop_caches
+	echo 1 >/proc/sys/vm/compact_memory
+	echo "$1" >"$POOL_1G/nr_hugepages"
+	cat "$POOL_1G/nr_hugepages"
+	echo 0 >"$POOL_1G/nr_hugepages"
+}
+
 # mount_huge [DIR [OPTIONS]]: with 2 MiB pages, on $mnt
 mount_huge() {
 	"${IN[@]}" mkdir -p "${1:-$mnt}"
@@ -151,7 +160,7 @@ hf() {
 	local want=$1
 
 	shift
-	run "-$want" --separate-stderr "${IN[@]}" "$HUGEFILL" "$@" || {
+	run "-$want" --separate-stderr timeout --foreground $((${LIMIT:-60} * 5)) "${IN[@]}" "$HUGEFILL" "$@" || {
 		printf '%s\n' "hugefill $*" "$output" "$stderr"
 		return 1
 	}

@@ -23,7 +23,7 @@ static int fail(const char *what)
 	return 1;
 }
 
-static int stay(void)
+static _Noreturn void stay(void)
 {
 	puts("ready");
 	fflush(stdout);
@@ -42,7 +42,7 @@ static int hold_memory(const char *mib, int touch)
 		return fail("mmap");
 	for (size_t at = 0; touch && at < bytes; at += PAGE)
 		map[at] = 1;
-	return stay();
+	stay();
 }
 
 static int open_sized(const char *path, int flags, struct stat *st)
@@ -60,7 +60,7 @@ static int hold_file(const char *path)
 	if (fd < 0 || mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED)
 		return fail(path);
 	close(fd);
-	return stay();
+	stay();
 }
 
 /* Every page gets its number, from 1, as text. */

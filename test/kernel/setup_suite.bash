@@ -64,12 +64,29 @@ restore() {
 	return $status
 }
 
-empty_pools() {
-	local file
+# Shrinking a pool that is in use would make its pages surplus.
+is_nobodys() {
+	local dir
 
+	for dir in /sys/kernel/mm/hugepages/*; do
+		[ "$(<"$dir/free_hugepages")" = "$(<"$dir/nr_hugepages")" ] || return 1
+		[ "$(<"$dir/resv_hugepages")" = 0 ] || return 1
+	done
+}
+
+empty_pools() {
+	is_nobodys || broken "huge pages are used or reserved by others" || return 1
 	overcommits | awk '{ print $1, 0 }' >"$BATS_SUITE_TMPDIR/zero"
 	pool_sizes | awk '{ print $1, 0 }' >>"$BATS_SUITE_TMPDIR/zero"
-	restore "$BATS_SUITE_TMPDIR/zero" || broken "huge pages are used or reserved by others"
+	restore "$BATS_SUITE_TMPDIR/zero" || broken "the pools cannot be emptied"
+}
+
+give_back() {
+	local status=0
+
+	restore "$BATS_SUITE_TMPDIR/overcommits" || status=1
+	restore "$BATS_SUITE_TMPDIR/pools" || status=1
+	return $status
 }
 
 setup_suite() {
@@ -77,6 +94,8 @@ setup_suite() {
 
 	# bats 1.8 leaves it changed when it filters by tags.
 	IFS=$' \t\n'
+	# Nothing waits longer, on the slowest of machines.
+	export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-600}
 	[ "$(id -u)" = 0 ] || broken "they need root" || return 1
 	[ -x "${HUGEFILL:-$BATS_TEST_DIRNAME/../../hugefill}" ] || broken "hugefill is not built" || return 1
 	for tool in cc jq strace unshare nsenter setpriv taskset; do
@@ -89,7 +108,7 @@ setup_suite() {
 
 	pool_sizes >"$BATS_SUITE_TMPDIR/pools"
 	overcommits >"$BATS_SUITE_TMPDIR/overcommits"
-	empty_pools || return 1
+	empty_pools || { give_back; return 1; }
 	# shellcheck source=test/kernel/helper.bash
 	source "$BATS_TEST_DIRNAME/helper.bash"
 	{ print_pools; print_mounts; } >"$BATS_SUITE_TMPDIR/machine"
@@ -107,7 +126,6 @@ teardown_suite() {
 		status=1
 	}
 	empty_pools || status=1
-	restore "$BATS_SUITE_TMPDIR/overcommits" || status=1
-	restore "$BATS_SUITE_TMPDIR/pools" || status=1
+	give_back || status=1
 	return $status
 }

@@ -11,22 +11,22 @@
 static unsigned tap_count, tap_failed;
 
 #define ok(condition, ...) tap_ok((condition), __FILE__, __LINE__, __VA_ARGS__)
-#define is_u64(got, want, ...)                                                                     \
-	do {                                                                                       \
-		unsigned long long got_ = (got), want_ = (want);                                   \
-		if (!ok(got_ == want_, __VA_ARGS__))                                               \
-			printf("#   got %llu, want %llu\n", got_, want_);                          \
+#define is_u64(got, want, ...)                                            \
+	do {                                                              \
+		unsigned long long got_ = (got), want_ = (want);          \
+		if (!ok(got_ == want_, __VA_ARGS__))                      \
+			printf("#   got %llu, want %llu\n", got_, want_); \
 	} while (0)
-#define is_text(got, want, ...)                                                                    \
-	do {                                                                                       \
-		const char *got_ = (got), *want_ = (want);                                         \
-		if (!ok(got_ && want_ && strcmp(got_, want_) == 0, __VA_ARGS__))                   \
+#define is_text(got, want, ...)                                                                     \
+	do {                                                                                        \
+		const char *got_ = (got), *want_ = (want);                                          \
+		if (!ok(got_ && want_ && strcmp(got_, want_) == 0, __VA_ARGS__))                    \
 			printf("#   got \"%s\"\n#   want \"%s\"\n", got_ ? got_ : "(null)", want_); \
 	} while (0)
-#define has_text(got, part, ...)                                                                   \
-	do {                                                                                       \
-		const char *got_ = (got), *part_ = (part);                                         \
-		if (!ok(got_ && strstr(got_, part_), __VA_ARGS__))                                 \
+#define has_text(got, part, ...)                                                                       \
+	do {                                                                                           \
+		const char *got_ = (got), *part_ = (part);                                             \
+		if (!ok(got_ && strstr(got_, part_), __VA_ARGS__))                                     \
 			printf("#   got \"%s\"\n#   without \"%s\"\n", got_ ? got_ : "(null)", part_); \
 	} while (0)
 

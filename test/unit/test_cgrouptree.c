@@ -25,7 +25,8 @@ static void read_tree(struct hf_cgroup_tree *tree)
 
 	tree_open(&root, tree_dir);
 	ok(hf_mounts_read(&root, 2 << 20, &mounts, &err) == 0, "mounts: %s", err.what);
-	ok(hf_cgroup_tree_read(&root, &mounts, sizes, HF_LENGTH(sizes), tree, &err) == 0, "cgroups: %s", err.what);
+	ok(hf_cgroup_tree_read(&root, &mounts, sizes, HF_LENGTH(sizes), tree, &err) == 0, "cgroups: %s",
+	   err.what);
 	hf_mounts_free(&mounts);
 	hf_sysroot_close(&root);
 }
@@ -48,14 +49,17 @@ static void test_v2(void)
 	put(V2 "/a/failed", "64KB.events", "max 1\n");
 	put(V2 "/a/quiet", "64KB.current", "0\n");
 	put(V2 "/a/quiet", "64KB.events", "min 1\n");
+	put(V2 "/b", "2MB.current", "0\n");
+	put(V2 "/b", "2MB.max", "0\n");
 	put(V2 "/off/below", "2MB.current", "2097152\n");
 	read_tree(&tree);
-	is_u64(tree.count, 3, "rows");
-	if (tree.count == 3) {
+	is_u64(tree.count, 4, "rows");
+	if (tree.count == 4) {
 		is_text(tree.rows[0].path, "/a/failed", "one with failures");
 		is_u64(tree.rows[0].failures, 1, "their number");
-		is_text(tree.rows[1].path, "/a/limited", "a limit of 0 is one");
+		is_text(tree.rows[1].path, "/a/limited", "a limit with failures");
 		is_u64(tree.rows[1].limit, 0, "it");
+		is_text(tree.rows[3].path, "/b", "a limit of 0 is one");
 		is_u64(tree.rows[1].failures, 12, "its failures");
 		is_u64(tree.rows[1].rsvd_limit, HF_CGROUP_NONE, "no file, no limit");
 		is_u64(tree.rows[2].page_size, 1 << 30, "usage of another size");

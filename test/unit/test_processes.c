@@ -22,17 +22,18 @@ static void put_process(unsigned pid, const char *comm, unsigned uid, unsigned h
 {
 	char status[256], name[64];
 
-	snprintf(status, sizeof(status),
-		 "Name:\tHugetlbPages: 7 kB\nState:\tS (sleeping)\nUid:\t1\t%u\t1\t1\nHugetlbPages:\t%8u kB\n", uid,
-		 huge_kib);
+	snprintf(
+		status, sizeof(status),
+		"Name:\tHugetlbPages: 7 kB\nState:\tS (sleeping)\nUid:\t1\t%u\t1\t1\nHugetlbPages:\t%8u kB\n",
+		uid, huge_kib);
 	snprintf(name, sizeof(name), "%s\n", comm);
 	put(pid, "status", status);
 	put(pid, "comm", name);
 }
 
-#define FIELDS(size, shared, private)                                                            \
-	"KernelPageSize: " size " kB\nShared_Hugetlb: " shared " kB\nPrivate_Hugetlb: " private \
-	" kB\nVmFlags: rd ht\n"
+#define FIELDS(size, shared, private)                          \
+	"KernelPageSize: " size " kB\nShared_Hugetlb: " shared \
+	" kB\nPrivate_Hugetlb: " private " kB\nVmFlags: rd ht\n"
 #define SMALL "9000-a000 rw-p 00000000 00:00 0 [heap]\nKernelPageSize: 4 kB\nVmFlags: rd\n"
 
 static void make_tree(void)
@@ -42,25 +43,51 @@ static void make_tree(void)
 	put_process(20, "db writer", 1000, 10240);
 	put(20, "smaps",
 	    "1000-2000 rw-s 00000000 00:27 5 /m/a\n" FIELDS("2048", "4096", "0") SMALL
-	    "2000-3000 rw-s 00000000 00:27 6 /m/b (deleted)\n" FIELDS("2048", "0", "2048")
-	    "3000-4000 rw-p 00000000 00:27 5 /m/a\n" FIELDS("2048", "0", "2048")
-	    "4000-5000 rw-p 00000000 00:11 7 /anon_hugepage (deleted)\n" FIELDS("2048", "0", "2048"));
+	    "2000-3000 rw-s 00000000 00:27 6 /m/b (deleted)\n" FIELDS(
+		    "2048", "0",
+		    "2048") "3000-4000 rw-p 00000000 00:27 5 /m/a\n" FIELDS("2048", "0",
+									    "2048") "4000-5000 rw-p "
+										    "00000000 00:11 "
+										    "7 "
+										    "/anon_hugepage "
+										    "(deleted)"
+										    "\n" FIELDS("204"
+												"8",
+												"0",
+												"204"
+												"8"));
 	put(20, "numa_maps",
 	    "1000 default file=/m/a huge dirty=2 N0=2\n2000 default file=/m/b huge N1=1\n"
 	    "3000 default file=/m/a huge anon=1 dirty=1 N1=1\n9000 default heap N0=1\n");
 	put_process(3, "vm", 0, 4194304);
 	put(3, "smaps",
-	    "1000-2000 rw-s 00000000 00:12 9 /memfd:guest ram (deleted)\n" FIELDS("1048576", "0", "3145728")
-	    "2000-3000 rw-s 00000000 00:12 2 /SYSVdeadbeef (deleted)\n" FIELDS("1048576", "1048576", "0")
-	    "3000-4000 rw-s 00000000 00:12 3 /SYSVdeadbeef0 (deleted)\n" FIELDS("1048576", "0", "0")
-	    "4000-5000 rw-s 00000000 00:12 4 /memfd:x\n" FIELDS("1048576", "0", "0"));
+	    "1000-2000 rw-s 00000000 00:12 9 /memfd:guest ram (deleted)\n" FIELDS(
+		    "1048576", "0",
+		    "3145728") "2000-3000 rw-s 00000000 00:12 2 /SYSVdeadbeef "
+			       "(deleted)\n" FIELDS("1048576", "1048576",
+						    "0") "3000-4000 rw-s 00000000 00:12 "
+							 "3 /SYSVdeadbeef0 "
+							 "(deleted)\n" FIELDS("1048576", "0",
+									      "0") "4000-"
+										   "5000 "
+										   "rw-s "
+										   "00000"
+										   "000 "
+										   "00:"
+										   "12 4 "
+										   "/memf"
+										   "d:"
+										   "x"
+										   "\n" FIELDS("1048576", "0",
+											       "0"));
 	put_process(4, "small", 0, 0);
 	put(4, "smaps", "1000-2000 rw-s 00000000 00:27 5 /m/a\n" FIELDS("2048", "4096", "0"));
 	put(4, "maps", "1000-2000 rw-s 00000000 00:27 5 /m/a\n2000-3000 rw-s 00000000 00:28 5 /n/a\n");
 	put_process(5, "gone", 0, 2048);
 	put_process(6, "a comm that is far longer than any", 0, 2048);
-	put(6, "smaps", "garbage\nShared_Hugetlb: 2048 kB\nVmFlags: ht\n\n1000-2000 rw-s 0 00:27 1 /m/c\n" FIELDS(
-			"0", "2048", "0"));
+	put(6, "smaps",
+	    "garbage\nShared_Hugetlb: 2048 kB\nVmFlags: ht\n\n1000-2000 rw-s 0 00:27 1 /m/c\n" FIELDS(
+		    "0", "2048", "0"));
 	put(7, "status", "Name:\tz\nState:\tZ (zombie)\nUid:\t0\t0\t0\t0\nHugetlbPages:\t2048 kB\n");
 	put(8, "status", "");
 	put_process(9, "kernel", 0, 0);
@@ -159,6 +186,20 @@ static void test_no_processes(void)
 	hf_processes_free(&processes);
 }
 
+/* A head that cannot be read has no path for what follows it. */
+static void test_no_head(void)
+{
+	struct hf_processes_request request = { 0 };
+	struct hf_processes processes;
+
+	tree_new();
+	put_process(12, "odd", 0, 2048);
+	put(12, "smaps", "1000-2000 rw-p 0 00:)1b 7 /x\n" FIELDS("2048", "0", "2048"));
+	read_tree(&request, &processes);
+	is_u64(processes.count, 0, "fields without a head belong to nothing");
+	hf_processes_free(&processes);
+}
+
 static void test_many(void)
 {
 	_cleanup_free_ char *text = NULL;
@@ -170,8 +211,8 @@ static void test_many(void)
 	tree_new();
 	put_process(30, "many", 0, 2048);
 	for (unsigned i = 0; i < 5000; i++)
-		fprintf(out, "%x000-%x000 rw-s 00000000 00:27 %u /m/%u\n" FIELDS("2048", "0", "2048"), i + 1, i + 2,
-			i % 1000, i % 1000);
+		fprintf(out, "%x000-%x000 rw-s 00000000 00:27 %u /m/%u\n" FIELDS("2048", "0", "2048"), i + 1,
+			i + 2, i % 1000, i % 1000);
 	fclose(out);
 	put(30, "smaps", text);
 	read_tree(&request, &processes);
@@ -208,6 +249,7 @@ int main(void)
 	test_tree();
 	test_filters();
 	test_no_processes();
+	test_no_head();
 	test_many();
 	test_segments();
 	return tap_done();

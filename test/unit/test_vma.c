@@ -13,18 +13,18 @@ static void test_heads(void)
 		unsigned minor;
 		bool shared, deleted;
 	} cases[] = {
-		{ "7f884e200000-7f884e600000 rw-s 00000000 00:27 230683                     /mnt/h/a\n", "/mnt/h/a",
-		  0x7f884e200000, 0x7f884e600000, 230683, 0x27, true, false },
-		{ "7f884e600000-7f884ea00000 rw-p 00000000 00:27 7 /mnt/h/un ink (deleted)\n", "/mnt/h/un ink",
-		  0x7f884e600000, 0x7f884ea00000, 7, 0x27, false, true },
+		{ "7f884e200000-7f884e600000 rw-s 00000000 00:27 230683                     /mnt/h/a\n",
+		  "/mnt/h/a", 0x7f884e200000, 0x7f884e600000, 230683, 0x27, true, false },
+		{ "7f884e600000-7f884ea00000 rw-p 00000000 00:27 7 /mnt/h/un ink (deleted)\n",
+		  "/mnt/h/un ink", 0x7f884e600000, 0x7f884ea00000, 7, 0x27, false, true },
 		{ "1000-2000 rw-p 00000000 00:00 0 \n", "", 0x1000, 0x2000, 0, 0, false, false },
 		{ "1000-2000 rw-p 00000000 00:00 0\n", "", 0x1000, 0x2000, 0, 0, false, false },
-		{ "1000-2000 r--s 00000000 00:11 0  /SYSV00001234 (deleted)", "/SYSV00001234", 0x1000, 0x2000, 0,
-		  0x11, true, true },
-		{ "1000-2000 r--s 00000000 00:11 1  /m/a\\012(deleted)\n", "/m/a\n(deleted)", 0x1000, 0x2000, 1,
-		  0x11, true, false },
-		{ "1000-2000 r--s 00000000 00:11 1  /m/(deleted) (deleted)\n", "/m/(deleted)", 0x1000, 0x2000, 1,
-		  0x11, true, true },
+		{ "1000-2000 r--s 00000000 00:11 0  /SYSV00001234 (deleted)", "/SYSV00001234", 0x1000, 0x2000,
+		  0, 0x11, true, true },
+		{ "1000-2000 r--s 00000000 00:11 1  /m/a\\012(deleted)\n", "/m/a\n(deleted)", 0x1000, 0x2000,
+		  1, 0x11, true, false },
+		{ "1000-2000 r--s 00000000 00:11 1  /m/(deleted) (deleted)\n", "/m/(deleted)", 0x1000, 0x2000,
+		  1, 0x11, true, true },
 		{ "1000-2000 r--s 00000000 00:11 1   (deleted)\n", "(deleted)", 0x1000, 0x2000, 1, 0x11, true,
 		  false },
 		{ "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]\n", "[vsyscall]",
@@ -89,7 +89,8 @@ static void parse_fields(const char *const *lines, struct hf_vma *vma)
 static void test_fields(void)
 {
 	static const char *const huge[] = { "KernelPageSize:     2048 kB\n", "Shared_Hugetlb:     4096 kB\n",
-					    "Private_Hugetlb:    6144 kB\n", "VmFlags: rd wr sh ht \n", NULL };
+					    "Private_Hugetlb:    6144 kB\n", "VmFlags: rd wr sh ht \n",
+					    NULL };
 	static const char *const untouched[] = { "KernelPageSize:  1048576 kB\n", "VmFlags: ht\n", NULL };
 	static const char *const small[] = { "KernelPageSize:        4 kB\n", "Shared_Hugetlb:        0 kB\n",
 					     "AnonHugePages:      2048 kB\n", "VmFlags: rd wr hg nht htx \n",
@@ -117,7 +118,8 @@ static void test_fields(void)
 	parse_fields(old, &vma);
 	ok(vma.huge, "huge by its counts");
 	parse_fields(bad, &vma);
-	ok(!vma.huge && !vma.page_size && !vma.private_bytes && !vma.shared_bytes, "nothing of what is no number");
+	ok(!vma.huge && !vma.page_size && !vma.private_bytes && !vma.shared_bytes,
+	   "nothing of what is no number");
 }
 
 static void test_nodes(void)
@@ -127,9 +129,14 @@ static void test_nodes(void)
 		bool huge;
 		uint64_t anon, on[2];
 	} cases[] = {
-		{ "7f0 default file=/m/a\\040b huge anon=1 dirty=1 N0=1 N2=3 kernelpagesize_kB=2048\n", true, 1,
+		{ "7f0 default file=/m/a\\040b huge anon=1 dirty=1 N0=1 N2=3 kernelpagesize_kB=2048\n",
+		  true,
+		  1,
 		  { 1, 3 } },
-		{ "7f0 bind:0-1 file=/m/a huge dirty=1 N2=512 kernelpagesize_kB=2048\n", true, 0, { 0, 512 } },
+		{ "7f0 bind:0-1 file=/m/a huge dirty=1 N2=512 kernelpagesize_kB=2048\n",
+		  true,
+		  0,
+		  { 0, 512 } },
 		{ "7f0 prefer (many):0 file=/m/huge\\040N0=5 N0=1\n", false, 0, { 1, 0 } },
 		{ "7f0 default huge N1=4 N9999999=1 Nx=1 N0=x N2= N0 N\n", true, 0, { 0, 0 } },
 		{ "7f0 default huge N0=99999999999999999999 anon=-1\n", true, 0, { 0, 0 } },

@@ -104,7 +104,6 @@ has_workers() {
 	[ "${#tasks[@]}" = $(($1 + 1)) ]
 }
 
-# What was started last has made its file, which has no name yet.
-has_unnamed_file() {
-	find "/proc/$pid/fd" -lname '*(deleted)' 2>/dev/null | grep -q .
+has_pages() {
+	[ "$(<"$POOL/nr_hugepages")" -ge "$1" ]
 }

@@ -26,7 +26,7 @@ load helper
 
 	for spec in 2M=64M@1 2M=64M@0-2 vm0=32M@0,32M@1; do
 		hf 2 alloc "$spec"
-		has "$stderr" "node 1 has no memory" "0,2"
+		has "$stderr" "node 1 has no memory" "the nodes with memory are 0+2"
 		same
 	done
 }
