@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "place.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -201,6 +202,24 @@ static int look_at_file(struct hf_place *place, int dirfd, const struct stat *di
 	return hf_hugefile_holes(place, dirfd, err);
 }
 
+/* hugetlbfs tells the number of files only where the mount has a size=, too; else the files in the
+ * file's directory are counted: others, and directories, may leave fewer, which the kernel then says. */
+static uint64_t count_inodes_left(const struct hf_place *place, const struct statfs *fs)
+{
+	uint64_t used = 1; /* the root directory */
+	const struct dirent *entry;
+	DIR *dir;
+
+	if (fs->f_files)
+		return (uint64_t)fs->f_ffree;
+	dir = opendir(place->dir);
+	while (dir && (entry = readdir(dir)) != NULL)
+		used += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+	if (dir)
+		closedir(dir);
+	return place->inodes_left > used ? place->inodes_left - used : 0;
+}
+
 static int look_at_mount(const struct hf_machine *machine, struct hf_place *place, bool with_holes,
 			 struct hf_err *err)
 {
@@ -219,7 +238,7 @@ static int look_at_mount(const struct hf_machine *machine, struct hf_place *plac
 	if (place->mount_limit != HF_MOUNTS_NONE)
 		place->mount_left = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
 	if (place->inodes_left != HF_MOUNTS_NONE)
-		place->inodes_left = (uint64_t)fs.f_ffree;
+		place->inodes_left = count_inodes_left(place, &fs);
 	return look_at_file(place, dirfd, &st, with_holes, err);
 }
 

@@ -166,16 +166,21 @@ int hf_release_file(struct hf_release *r, struct hf_release_step *step, struct h
 	return step->stale ? remove_stale(r, step, err) : remove_file(r, step, err);
 }
 
-static bool is_empty(const char *dir)
+/* 1: empty, 0: not, or -errno. */
+static int is_empty(const char *dir)
 {
 	DIR *stream = opendir(dir);
 	const struct dirent *entry;
-	bool empty = stream != NULL;
+	int empty = 1;
 
-	while (stream && empty && (entry = readdir(stream)) != NULL)
+	if (!stream)
+		return -errno;
+	errno = 0;
+	while (empty && (entry = readdir(stream)) != NULL)
 		empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-	if (stream)
-		closedir(stream);
+	if (empty && errno)
+		empty = -errno;
+	closedir(stream);
 	return empty;
 }
 
@@ -183,7 +188,11 @@ int hf_release_umount(struct hf_release *r, struct hf_release_step *step, struct
 {
 	int rc;
 
-	if (!is_empty(step->mount))
+	rc = is_empty(step->mount);
+	if (rc < 0)
+		return hf_err_sys(err, -rc, step->mount,
+				  "cannot look whether it is empty, and stays mounted");
+	if (rc == 0)
 		return 0;
 	rc = hf_mounts_umount(step->mount, err);
 	if (rc < 0)
