@@ -140,7 +140,7 @@ json() {
 	grep -qE '^@?hugetlb_add_to_page_cache:' <<<"$output"
 	bench 0 --threads=1 --kernel=no_such_function --json
 	equal "$(json '.kernel[0] | (.function == "no_such_function") and (.why | length > 9)')" true
-	! grep -qs hugefill /sys/kernel/tracing/kprobe_events /sys/kernel/tracing/synthetic_events
+	run ! grep -qs hugefill /sys/kernel/tracing/kprobe_events /sys/kernel/tracing/synthetic_events
 	same
 }
 
