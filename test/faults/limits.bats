@@ -38,10 +38,21 @@ hierarchy() {
 	}' /proc/self/mountinfo
 }
 
+# set_free CONTROLLER: a run that was killed may have left it in a v1 hierarchy that is mounted
+# nowhere, with groups in it; once these are gone and it is unmounted, v2 has it again
+set_free() {
+	mkdir -p "$tmp/lost"
+	"${IN[@]}" mount -t cgroup -o "$1" none "$tmp/lost"
+	"${IN[@]}" find "$tmp/lost" -depth -mindepth 1 -type d -name 'hugefill-test.*' -exec rmdir {} +
+	"${IN[@]}" umount "$tmp/lost"
+	wait_until eval '[ -n "$(hierarchy hugetlb)" ]'
+}
+
 # new_group CONTROLLER: sets version and group; the controller is on for the length of the test
 new_group() {
 	local top
 
+	[ -n "$(hierarchy "$1")" ] || set_free "$1"
 	read -r version top <<<"$(hierarchy "$1")"
 	[ -n "$top" ] || { echo "no hierarchy has the $1 controller"; return 1; }
 	group=$top/hugefill-test.$$
