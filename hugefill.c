@@ -86,6 +86,46 @@ static void close_stdout(void)
 	_exit(HF_EXIT_FAILED);
 }
 
+#ifdef HF_DEBUG_FDS
+static struct pollfd inherited[1024];
+
+/* By one call, since tests count and delay others. */
+static void look_at_fds(struct pollfd *fds)
+{
+	nfds_t most = (nfds_t)sysconf(_SC_OPEN_MAX);
+
+	for (int fd = 0; fd < (int)HF_LENGTH(inherited); fd++)
+		fds[fd] = (struct pollfd){ .fd = fd, .revents = POLLNVAL };
+	poll(fds, most < HF_LENGTH(inherited) ? most : HF_LENGTH(inherited), 0);
+}
+
+/* Aborts with a list when a descriptor is open that was not there at the start. */
+static void check_fds(void)
+{
+	struct pollfd now[HF_LENGTH(inherited)];
+	bool leaked = false;
+	struct stat st;
+
+	look_at_fds(now);
+	for (int fd = STDERR_FILENO + 1; fd < (int)HF_LENGTH(now); fd++) {
+		if (now[fd].revents & POLLNVAL || !(inherited[fd].revents & POLLNVAL) || fstat(fd, &st) < 0)
+			continue;
+		fprintf(stderr, "hugefill: descriptor %d is still open: mode %o, device %lx, inode %lu\n", fd,
+			(unsigned)st.st_mode, (unsigned long)st.st_dev, (unsigned long)st.st_ino);
+		leaked = true;
+	}
+	if (leaked)
+		abort();
+}
+
+/* Before every other atexit: what is registered first runs last. */
+static void watch_fds(void)
+{
+	look_at_fds(inherited);
+	atexit(check_fds);
+}
+#endif
+
 /* Variables that would steer argp's help or libmount are not for whoever calls. */
 static void clean_environment(void)
 {
