@@ -43,6 +43,8 @@ list() {
 	perf   cmd:hugeadm              libhugetlbfs-bin  libhugetlbfs-utils
 	perf   cmd:qemu-system-x86_64   qemu-system-x86   qemu-system-x86-core
 	vm     cmd:qemu-system-x86_64   qemu-system-x86   qemu-system-x86-core
+	perf   cmd:/usr/bin/time        time              time
+	perf   cmd:gnuplot              gnuplot-nox       gnuplot
 	vm     cmd:cpio                 cpio              cpio
 	vm     cmd:numactl              numactl           numactl
 	vm     cmd:less                 less              less

@@ -38,16 +38,6 @@ hierarchy() {
 	}' /proc/self/mountinfo
 }
 
-# set_free CONTROLLER: a run that was killed may have left it in a v1 hierarchy that is mounted
-# nowhere, with groups in it; once these are gone and it is unmounted, v2 has it again
-set_free() {
-	mkdir -p "$tmp/lost"
-	"${IN[@]}" mount -t cgroup -o "$1" none "$tmp/lost"
-	"${IN[@]}" find "$tmp/lost" -depth -mindepth 1 -type d -name 'hugefill-test.*' -exec rmdir {} +
-	"${IN[@]}" umount "$tmp/lost"
-	wait_until eval '[ -n "$(hierarchy hugetlb)" ]'
-}
-
 # new_group CONTROLLER: sets version and group; the controller is on for the length of the test
 new_group() {
 	local top
@@ -155,6 +145,7 @@ leave_groups() {
 	hf 0 free --umount 2M
 	leave_groups
 	"${IN[@]}" umount "$tmp/v1"
+	set_free hugetlb
 }
 
 @test "a control group with too little memory for hugefill: it fails clean, or is killed clean" {

@@ -263,6 +263,7 @@ teardown() {
 cgroup_root() {
 	local root
 
+	set_free hugetlb
 	root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
 	[ -n "$root" ] && grep -qw hugetlb "$root/cgroup.controllers" && echo "$root"
 }

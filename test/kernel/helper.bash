@@ -256,6 +256,23 @@ wait_until() {
 	return 1
 }
 
+# set_free CONTROLLER: a v1 hierarchy that was unmounted while a group in it was still on its way out
+# keeps its controller, though it is mounted nowhere; mounted and unmounted once more, it lets go
+set_free() {
+	local at try
+
+	! grep -qE "^[^ ]+ [^ ]+ cgroup [^ ]*\b$1\b" /proc/self/mounts || return 0
+	at=$(mktemp -d)
+	for ((try = 0; try < 100; try++)); do
+		! awk -v name="$1" '$1 == name && $2 == 0 { found = 1 } END { exit !found }' /proc/cgroups || break
+		mount -t cgroup -o "$1" none "$at" || break
+		find "$at" -depth -mindepth 1 -type d -name 'hugefill-test*' -exec rmdir {} +
+		umount "$at"
+		sleep 0.1
+	done
+	rmdir "$at"
+}
+
 # --- checks that say what is wrong ---
 
 # equal GOT WANTED [WHAT]
