@@ -91,6 +91,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		if (o->dir)
 			argp_error(state, "more than one DIR");
+		if (!*arg)
+			argp_error(state, "DIR is empty");
 		o->dir = arg;
 		return 0;
 	default:
@@ -289,7 +291,7 @@ static int mount_it(struct mount_opts *o, struct hf_machine *machine, struct hf_
 		o->request.uid = getuid();
 	if (o->request.gid == (gid_t)-1)
 		o->request.gid = getgid();
-	r = o->dry_run ? 0 : hf_mountpoint_make(&undo, &o->request, err);
+	r = o->dry_run ? 0 : hf_mountpoint_make(&machine->root, &undo, &o->request, err);
 	made = as_mount(&o->request);
 	if (r == 0)
 		r = report(o, "mount", &made, true, err);

@@ -37,12 +37,22 @@ static void catch (int signo, void (*handler)(int))
 
 void hf_signals_catch(struct hf_stop *stop)
 {
+	/* What ends a process by default, and can be caught: all of it is undone first. */
+	static const int asking[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGUSR1, SIGUSR2, SIGALRM };
 	struct sigaction before;
+	sigset_t wanted;
 
 	the_stop = stop;
-	catch (SIGINT, ask);
-	catch (SIGTERM, ask);
-	catch (SIGHUP, ask);
+	sigemptyset(&wanted);
+	for (size_t i = 0; i < HF_LENGTH(asking); i++) {
+		catch (asking[i], ask);
+		sigaddset(&wanted, asking[i]);
+	}
+	/* Whoever started this may have them blocked, which exec passes on. */
+	sigaddset(&wanted, SIGALRM);
+	pthread_sigmask(SIG_UNBLOCK, &wanted, NULL);
+	/* A limit on the size of files (ulimit -f) is then an error like others. */
+	signal(SIGXFSZ, SIG_IGN);
 	sigaction(SIGPIPE, NULL, &before);
 	pipe_ignored = before.sa_handler == SIG_IGN;
 	signal(SIGPIPE, SIG_IGN);

@@ -192,10 +192,13 @@ static void put_unit(struct text *t, const char *start, const char *stop)
 	    "ExecStart=hugefill alloc%s --from=/etc/hugefill.conf\n"
 	    "ExecStop=hugefill free%s --shrink --from=/etc/hugefill.conf\n"
 	    "TimeoutStartSec=infinity\n"
+	    "%s"
 	    "\n"
 	    "[Install]\n"
 	    "WantedBy=multi-user.target\n",
-	    start, stop);
+	    start, stop,
+	    /* What could be had is kept then, and the units that want it start. */
+	    strstr(start, "--best-effort") ? "SuccessExitStatus=64\n" : "");
 }
 
 int hf_advice_make(const struct hf_machine *machine, const struct hf_plan *plan, const char *start,

@@ -20,7 +20,7 @@ int hf_apply_mounts(struct hf_transaction *t, struct hf_err *err)
 			.uid = request->uid == (uid_t)-1 ? getuid() : request->uid,
 			.gid = request->gid == (gid_t)-1 ? getgid() : request->gid,
 		};
-		int r = hf_mountpoint_make(&t->undo, &what, err);
+		int r = hf_mountpoint_make(&t->apply->machine->root, &t->undo, &what, err);
 
 		if (r < 0)
 			return r;

@@ -32,7 +32,7 @@ static int pool_rows(struct hf_apply *a, size_t index, struct hf_err *err)
 			return -ENOMEM;
 		row->requested = t->asked[i].pages;
 		row->filled = pool->nodes[row->node].nr;
-		if (a->request->available)
+		if (a->request->available && !hf_plan_spec_of(a->plan, t)->parts[0].amount.relative)
 			row->filled = pool->nodes[row->node].free;
 		/* The kernel grows a pool's nodes one after the other: one time for all of them. */
 		if (!p->grow_ns || !p->grow)
@@ -169,6 +169,15 @@ int hf_apply_rows(struct hf_transaction *t, struct hf_err *err)
 {
 	struct hf_apply *a = t->apply;
 
+	/* The files have taken their pages since the pools were looked at. */
+	for (size_t i = 0; i < a->machine->pools.count; i++) {
+		int r = a->plan->pools[i].used ? hf_pool_refresh(&a->machine->root, &a->machine->topo,
+								 &a->machine->pools.pools[i], err)
+					       : 0;
+
+		if (r < 0)
+			return r;
+	}
 	for (size_t i = 0; i < a->plan->ntargets; i++) {
 		int r = hf_target_is_file(&a->plan->targets[i]) ? file_rows(t, i, err) : pool_rows(a, i, err);
 

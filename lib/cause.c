@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define BUDDYINFO_BYTES 65536
 #define MEMINFO_BYTES 16384
@@ -245,6 +246,14 @@ static void say_pool(struct hf_finding *f, const struct hf_machine *machine, con
 	snprintf(f->hint, sizeof(f->hint), "something else took pages meanwhile: try again");
 }
 
+/* The address space, tried without any memory behind it. */
+static bool has_room_for(uint64_t bytes)
+{
+	void *map = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return map != MAP_FAILED && munmap(map, bytes) == 0;
+}
+
 void hf_cause_of_refusal(struct hf_machine *machine, struct hf_plan *plan, const struct hf_place *place,
 			 size_t pool, size_t node, uint64_t pages)
 {
@@ -263,6 +272,12 @@ void hf_cause_of_refusal(struct hf_machine *machine, struct hf_plan *plan, const
 	if (hf_cgroups_read(&machine->root, &machine->mounts, machine->page_sizes, machine->pools.count,
 			    &machine->cgroups, &ignored) < 0)
 		return;
+	if (reserving && !has_room_for(bytes)) {
+		f->id = "address-space";
+		snprintf(f->text, sizeof(f->text), "this process may not map as much (ulimit -v)");
+		snprintf(f->hint, sizeof(f->hint), "raise the limit, or ask for smaller files");
+		return;
+	}
 	limit = reached(&machine->cgroups, pool, reserving, bytes);
 	if (limit)
 		say_limit(f,

@@ -38,16 +38,17 @@ static bool stands_on(const struct search *s, pid_t pid)
 }
 
 /* Any descriptor of the process that is the file; a process that ended meanwhile holds nothing. */
-static bool has_open(const struct search *s, pid_t pid, bool *hidden)
+static bool has_open(const struct search *s, pid_t pid, const char *task, bool *hidden)
 {
 	struct hf_err ignored = { 0 };
-	int fd = hf_sysroot_fd(s->root, O_RDONLY | O_DIRECTORY, &ignored, "proc/%d/fd", (int)pid);
+	int fd = hf_sysroot_fd(s->root, O_RDONLY | O_DIRECTORY, &ignored, "proc/%d/task/%s/fd", (int)pid,
+			       task);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 	bool found = false;
 
 	if (!dir) {
-		*hidden = fd == -EACCES || fd == -EPERM;
+		*hidden = *hidden || fd == -EACCES || fd == -EPERM;
 		if (fd >= 0)
 			close(fd);
 		return false;
@@ -61,10 +62,10 @@ static bool has_open(const struct search *s, pid_t pid, bool *hidden)
 	return found;
 }
 
-static bool has_mapped(const struct search *s, pid_t pid)
+static bool has_mapped(const struct search *s, pid_t pid, const char *task)
 {
 	struct hf_err ignored = { 0 };
-	int fd = hf_sysroot_fd(s->root, O_RDONLY, &ignored, "proc/%d/maps", (int)pid);
+	int fd = hf_sysroot_fd(s->root, O_RDONLY, &ignored, "proc/%d/task/%s/maps", (int)pid, task);
 	_cleanup_fclose_ FILE *maps = fd < 0 ? NULL : fdopen(fd, "r");
 	_cleanup_free_ char *line = NULL;
 	bool found = false;
@@ -82,18 +83,37 @@ static bool has_mapped(const struct search *s, pid_t pid)
 	return found;
 }
 
+/* What looking into the tasks of a process needs. */
+struct task_search {
+	const struct search *search;
+	struct hf_holder *holder;
+	bool hidden;
+};
+
+/* A thread may have descriptors of its own, and a process whose first thread has ended shows its
+ * mappings in the others only. */
+static int look_into_task(const char *task, void *arg)
+{
+	struct task_search *t = arg;
+
+	t->holder->open = t->holder->open || has_open(t->search, t->holder->pid, task, &t->hidden);
+	t->holder->mapped = t->holder->mapped || has_mapped(t->search, t->holder->pid, task);
+	return t->holder->open && t->holder->mapped;
+}
+
 static int look_into(const char *name, void *arg)
 {
 	struct search *s = arg;
 	struct hf_holder holder = { .pid = (pid_t)strtol(name, NULL, 10) }, *all;
+	struct task_search tasks = { s, &holder, false };
 	struct hf_err ignored = { 0 };
-	bool hidden = false;
 
 	if (*name < '1' || *name > '9' || holder.pid == getpid())
 		return 0;
-	holder.open = has_open(s, holder.pid, &hidden) || stands_on(s, holder.pid);
-	holder.mapped = !hidden && has_mapped(s, holder.pid);
-	s->found->hidden += hidden;
+	holder.open = stands_on(s, holder.pid);
+	if (hf_sysroot_list(s->root, look_into_task, &tasks, &ignored, "proc/%d/task", (int)holder.pid) < 0)
+		ignored = (struct hf_err){ 0 };
+	s->found->hidden += tasks.hidden;
 	if (!holder.open && !holder.mapped)
 		return 0;
 	if (hf_sysroot_read(s->root, holder.command, sizeof(holder.command), NULL, &ignored, "proc/%d/comm",

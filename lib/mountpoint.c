@@ -6,19 +6,28 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "elsewhere.h"
 #include "holders.h"
 #include "place.h"
 #include "size.h"
 
+/* A directory that was made, for the undo log. */
+struct made {
+	const struct hf_sysroot *root;
+	char dir[];
+};
+
 static int remove_directory(void *arg, struct hf_err *err)
 {
-	const char *dir = arg;
+	const struct made *made = arg;
+	int r = hf_elsewhere_rmdir(made->root, made->dir);
 
-	if (rmdir(dir) == 0 || errno == ENOENT)
+	if (r == 0)
 		return 0;
-	hf_err_sys(err, errno, dir, "cannot remove the directory that was made for the mount");
-	hf_err_hint(err, "rmdir %s", dir);
-	return -err->errnum;
+	hf_err_sys(err, -r, made->dir, "cannot remove the directory that was made for the mount%s",
+		   r == -EBUSY ? " (another mount namespace has something mounted on it)" : "");
+	hf_err_hint(err, "rmdir %s", made->dir);
+	return r;
 }
 
 static int unmount(void *arg, struct hf_err *err)
@@ -31,21 +40,24 @@ static int unmount(void *arg, struct hf_err *err)
 	return r;
 }
 
-static int make_directory(struct hf_undo *undo, const char *dir, struct hf_err *err)
+static int make_directory(const struct hf_sysroot *root, struct hf_undo *undo, const char *dir,
+			  struct hf_err *err)
 {
+	struct made *made;
 	struct stat st;
-	char *copy;
 
 	if (hf_undo_reserve(undo, err) < 0)
 		return -ENOMEM;
-	copy = strdup(dir);
-	if (!copy)
+	made = malloc(sizeof(*made) + strlen(dir) + 1);
+	if (!made)
 		return hf_err_nomem(err);
+	made->root = root;
+	strcpy(made->dir, dir);
 	if (mkdir(dir, 0755) == 0) {
-		hf_undo_push(undo, remove_directory, free, copy);
+		hf_undo_push(undo, remove_directory, free, made);
 		return 0;
 	}
-	free(copy);
+	free(made);
 	if (errno != EEXIST)
 		return hf_err_sys(err, errno, dir, "cannot make the directory to mount hugetlbfs on");
 	if (lstat(dir, &st) < 0)
@@ -56,9 +68,10 @@ static int make_directory(struct hf_undo *undo, const char *dir, struct hf_err *
 	return 0;
 }
 
-int hf_mountpoint_make(struct hf_undo *undo, const struct hf_mount_request *request, struct hf_err *err)
+int hf_mountpoint_make(const struct hf_sysroot *root, struct hf_undo *undo,
+		       const struct hf_mount_request *request, struct hf_err *err)
 {
-	int r = make_directory(undo, request->target, err);
+	int r = make_directory(root, undo, request->target, err);
 	char *copy;
 
 	if (r < 0 || hf_undo_reserve(undo, err) < 0)
@@ -92,12 +105,27 @@ static void differ_given(struct hf_err *err, const char *what, uint64_t have, ui
 		differ(err, what, have, want, bytes);
 }
 
+static bool has_word(const char *options, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = options; (at = strstr(at, word)) != NULL; at += len)
+		if ((at == options || at[-1] == ',') && (at[len] == ',' || !at[len]))
+			return true;
+	return false;
+}
+
 int hf_mountpoint_compare(const struct hf_machine *machine, const struct hf_mount_request *request,
 			  unsigned given, struct hf_err *err)
 {
 	const char *type = hf_mounts_type_at(&machine->mounts, request->target);
 	const struct hf_mount *have = hf_mounts_at(&machine->mounts, request->target);
 
+	struct stat st;
+
+	if (!type && machine->root.live && lstat(request->target, &st) == 0 && !S_ISDIR(st.st_mode))
+		return hf_err_set(err, ENOTDIR, request->target,
+				  "is no directory, so that hugetlbfs cannot be mounted on it");
 	if (!type)
 		return 0;
 	if (!have)
@@ -116,6 +144,11 @@ int hf_mountpoint_compare(const struct hf_machine *machine, const struct hf_moun
 		differ(err, "uid", have->uid, request->uid, false);
 	if (given & HF_MOUNTPOINT_GID && have->gid != request->gid)
 		differ(err, "gid", have->gid, request->gid, false);
+	if (have->read_only)
+		hf_err_hint(err, "it is read-only");
+	if (!has_word(have->options, "nosuid") || !has_word(have->options, "nodev"))
+		hf_err_hint(err, "it lacks nosuid,nodev: mount -o remount,bind,nosuid,nodev %s",
+			    request->target);
 	if (err->hint[0])
 		return -EEXIST;
 	*err = (struct hf_err){ 0 };
@@ -175,9 +208,11 @@ int hf_mountpoint_remove(const struct hf_machine *machine, const char *target, b
 	}
 	r = dry_run ? 0 : hf_mounts_umount(target, err);
 	/* A directory that hugefill may have made goes with it, if nothing else is in it. */
-	if (r == 0 && !dry_run && hf_place_is_default(machine, target) && rmdir(target) < 0 &&
-	    errno != ENOENT)
-		return hf_err_sys(err, errno, target,
-				  "is unmounted, but the empty directory cannot be removed");
+	if (r == 0 && !dry_run && hf_place_is_default(machine, target))
+		r = hf_elsewhere_rmdir(&machine->root, target);
+	if (r == -EBUSY && !err->errnum)
+		r = 0; /* Another mount namespace uses it. */
+	if (r < 0 && !err->errnum)
+		return hf_err_sys(err, -r, target, "is unmounted, but the empty directory cannot be removed");
 	return r;
 }

@@ -12,8 +12,9 @@
  * Makes the directory if it is not there (its parents must be) and mounts on it. Each of the two
  * goes into the undo log. A symbolic link or a file in its place is refused.
  */
-int hf_mountpoint_make(struct hf_undo *undo, const struct hf_mount_request *request,
-		       struct hf_err *err) _must_check _nonnull(1, 2, 3);
+int hf_mountpoint_make(const struct hf_sysroot *root, struct hf_undo *undo,
+		       const struct hf_mount_request *request, struct hf_err *err) _must_check
+	_nonnull(1, 2, 3, 4);
 
 enum hf_mountpoint_given {
 	HF_MOUNTPOINT_MODE = 1,

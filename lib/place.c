@@ -86,7 +86,11 @@ static const struct hf_mount *choose_mount(const struct hf_machine *machine, uin
 static int plan_mount(const struct hf_machine *machine, struct hf_place *place, struct hf_err *err)
 {
 	const char *type = hf_mounts_type_at(&machine->mounts, place->mount);
+	struct stat st;
 
+	if (machine->root.live && !type && lstat(place->mount, &st) == 0 && !S_ISDIR(st.st_mode))
+		return hf_err_set(err, ENOTDIR, place->mount,
+				  "is no directory, so that hugetlbfs cannot be mounted on it");
 	place->to_mount = true;
 	place->mount_limit = HF_MOUNTS_NONE;
 	place->inodes_left = HF_MOUNTS_NONE;
@@ -235,6 +239,7 @@ static int look_at_mount(const struct hf_machine *machine, struct hf_place *plac
 		return not_on_hugetlbfs(machine, place, err);
 	place->page_size = (uint64_t)fs.f_bsize;
 	place->dev = st.st_dev;
+	place->dir_ino = st.st_ino;
 	if (place->mount_limit != HF_MOUNTS_NONE)
 		place->mount_left = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
 	if (place->inodes_left != HF_MOUNTS_NONE)
@@ -267,23 +272,36 @@ void hf_place_free(struct hf_place *place)
 	*place = (struct hf_place){ 0 };
 }
 
-static int compare_paths(const void *a, const void *b)
+/* What makes two places one file. */
+static int compare(const void *a, const void *b)
 {
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
+	const struct hf_place *x = *(const struct hf_place *const *)a,
+			      *y = *(const struct hf_place *const *)b;
+
+	if (x->exists != y->exists)
+		return x->exists ? -1 : 1;
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	if (x->exists)
+		return x->ino == y->ino ? 0 : x->ino < y->ino ? -1 : 1;
+	if (x->dir_ino != y->dir_ino)
+		return x->dir_ino < y->dir_ino ? -1 : 1;
+	/* Known by its directory where that is mounted already, by its path otherwise. */
+	return x->dir_ino ? strcmp(x->name, y->name) : strcmp(x->path, y->path);
 }
 
 const char *hf_place_find_twice(const struct hf_place *places, size_t count)
 {
-	_cleanup_free_ const char **sorted = calloc(count + 1, sizeof(*sorted));
+	_cleanup_free_ const struct hf_place **sorted = calloc(count + 1, sizeof(*sorted));
 	size_t used = 0;
 
 	for (size_t i = 0; sorted && i < count; i++)
 		if (places[i].path)
-			sorted[used++] = places[i].path;
+			sorted[used++] = &places[i];
 	if (used)
-		qsort(sorted, used, sizeof(*sorted), compare_paths);
+		qsort(sorted, used, sizeof(*sorted), compare);
 	for (size_t i = 1; i < used; i++)
-		if (strcmp(sorted[i - 1], sorted[i]) == 0)
-			return sorted[i];
+		if (compare(&sorted[i - 1], &sorted[i]) == 0)
+			return sorted[i]->path;
 	return NULL;
 }

@@ -25,6 +25,7 @@ struct hf_place {
 	char *mount;          /* mount point */
 	uint64_t page_size;   /* bytes */
 	bool to_mount;        /* nothing is mounted on `mount` yet */
+	ino_t dir_ino;        /* of the directory, when mounted and live */
 	dev_t dev;            /* of the directory, when mounted and live */
 	uint64_t mount_limit; /* bytes of the mount's size=, or HF_MOUNTS_NONE */
 	uint64_t mount_left;  /* bytes of it that are neither used nor reserved; only with a limit */
@@ -64,7 +65,8 @@ static inline bool hf_place_has(const struct hf_place *place, uint64_t page)
 /* "/dev/hugepages" for the default size where free, "/dev/hugepages1G" and so on otherwise: malloc'd. */
 char *hf_place_default(const struct hf_machine *machine, uint64_t page_size) _must_check;
 
-/* A path that two of places[count] share, or NULL. Those without a path do not count. */
+/* The path of a file that two of places[count] are about, under whatever names (hard links, bind
+ * mounts), or NULL; also NULL when memory is out. */
 const char *hf_place_find_twice(const struct hf_place *places, size_t count);
 
 /* One of the places above: hugefill may make and remove this directory. */

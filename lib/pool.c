@@ -209,6 +209,11 @@ int hf_pools_read(const struct hf_sysroot *root, const struct hf_topology *topo,
 	int rc;
 
 	*pools = (struct hf_pools){ 0 };
+	if (root->live && !hf_sysroot_exists(root, "sys/kernel")) {
+		_cleanup_free_ char *path = hf_sysroot_path(root, "sys");
+
+		return hf_err_set(err, ENOENT, path, "is not mounted: the kernel's pools cannot be seen");
+	}
 	if (!hf_sysroot_exists(root, MACHINE))
 		return 0;
 	rc = read_all(root, topo, pools, err);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "elsewhere.h"
 #include "fill.h"
 #include "holders.h"
 #include "hugefile.h"
@@ -53,22 +54,49 @@ int hf_release_measure(struct hf_release *r, struct hf_release_step *step, struc
 	return rc;
 }
 
+/* Whether somebody has it open or mapped: 1 or 0, or -1: it may not be opened, to find out. */
+static int is_held(struct hf_release *r, const struct hf_place *place, int dirfd, int *fd, struct hf_err *err)
+{
+	int rc;
+
+	*fd = -1;
+	if (faccessat(dirfd, place->name, R_OK | W_OK, AT_EACCESS) < 0)
+		return -1;
+	rc = hf_release_claim(r, place, dirfd, fd, err);
+	if (rc < 0)
+		*err = (struct hf_err){ 0 };
+	return rc < 0 ? -1 : !rc;
+}
+
+static int say_held(const struct hf_place *place, const struct hf_holders *holders, struct hf_err *err)
+{
+	if (holders->count)
+		hf_err_set(err, EBUSY, place->path, "%zu process%s it, and it is not removed under them",
+			   holders->count, holders->count == 1 ? " holds" : "es hold");
+	else
+		hf_err_set(err, EBUSY, place->path,
+			   "is held by something that cannot be seen from here, and is not removed under it");
+	hf_holders_hint(holders, err);
+	if (!holders->count)
+		hf_err_hint(err,
+			    "a process of another PID namespace, a descriptor on its way, or a loop device");
+	hf_err_hint(err, "--force removes it all the same; its pages come back when the last of them ends");
+	return -EBUSY;
+}
+
 int hf_release_refuse_held(struct hf_release *r, const struct hf_place *place, struct hf_err *err)
 {
+	_cleanup_close_ int dirfd = open(place->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct hf_holders holders = { 0 };
-	int rc;
+	int fd = -1, rc;
 
 	if (r->request->force)
 		return 0;
 	rc = hf_holders_find(&r->machine->root, place->dev, place->ino, &holders, err);
-	if (rc == 0 && holders.count) {
-		rc = hf_err_set(err, EBUSY, place->path, "%zu process%s it, and it is not removed under them",
-				holders.count, holders.count == 1 ? " holds" : "es hold");
-		hf_holders_hint(&holders, err);
-		hf_err_hint(
-			err,
-			"--force removes it all the same; its pages come back when the last of them ends");
-	}
+	if (rc == 0 && (holders.count || is_held(r, place, dirfd, &fd, err) > 0))
+		rc = say_held(place, &holders, err);
+	if (fd >= 0)
+		close(fd);
 	hf_holders_free(&holders);
 	return rc;
 }
@@ -91,8 +119,10 @@ static int remove_file(struct hf_release *r, struct hf_release_step *step, struc
 {
 	const struct hf_place *place = &r->places[step->place];
 	_cleanup_close_ int dirfd = open_dir(place, err);
+	_cleanup_close_ int fd = -1;
 	struct hf_holders holders = { 0 };
 	struct stat st;
+	int held;
 
 	if (dirfd < 0)
 		return dirfd;
@@ -100,14 +130,14 @@ static int remove_file(struct hf_release *r, struct hf_release_step *step, struc
 		return hf_err_sys(err, errno, place->path, "cannot look at it");
 	if (st.st_ino != place->ino || st.st_dev != place->dev || !S_ISREG(st.st_mode))
 		return hf_err_set(err, ESTALE, place->path, "was replaced meanwhile");
+	/* Whoever opens it from here on waits until the name is gone. */
+	held = is_held(r, place, dirfd, &fd, err);
+	if (held > 0 && !r->request->force)
+		return say_held(place, &holders, err);
 	if (unlinkat(dirfd, place->name, 0) < 0)
 		return hf_err_sys(err, errno, place->path, "cannot remove it");
 	r->changed = true;
-	if (r->request->force &&
-	    hf_holders_find(&r->machine->root, place->dev, place->ino, &holders, err) < 0)
-		*err = (struct hf_err){ 0 };
-	take_over(step, r->machine->topo.nnodes, holders.count != 0 || st.st_nlink > 1);
-	hf_holders_free(&holders);
+	take_over(step, r->machine->topo.nnodes, held > 0 || st.st_nlink > 1);
 	return 0;
 }
 
@@ -200,7 +230,7 @@ int hf_release_umount(struct hf_release *r, struct hf_release_step *step, struct
 	step->done = true;
 	r->changed = true;
 	/* A directory that hugefill may have made goes with it, if nothing else is in it. */
-	if (hf_place_is_default(r->machine, step->mount) && rmdir(step->mount) < 0 && errno != ENOENT)
-		step->directory_left = errno;
+	if (hf_place_is_default(r->machine, step->mount))
+		step->directory_left = -hf_elsewhere_rmdir(&r->machine->root, step->mount);
 	return 0;
 }

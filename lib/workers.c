@@ -208,8 +208,11 @@ static int run_crew(struct crew *crew, uint64_t *start_ns, struct hf_err *err)
 		return atomic_load(&crew->first_error);
 	hf_err_sys(err, error, NULL, "cannot start %zu worker threads (worker %zu failed)", crew->nmembers,
 		   started + 1);
-	hf_err_hint(err, "--threads=%zu needs fewer; limits are ulimit -u and the pids controller",
-		    started ? started : 1);
+	if (started)
+		hf_err_hint(err, "--threads=%zu needs fewer", started);
+	hf_err_hint(
+		err,
+		"limits are those of processes (ulimit -u, the pids controller) and of memory (ulimit -v)");
 	return -error;
 }
 
