@@ -92,8 +92,11 @@ int hf_option_from(const char *path, const struct hf_spec_rules *rules, struct h
 
 /* --- signals (signals.c) --- */
 
-/* SIGINT, SIGTERM and SIGHUP ask the stop, unless they are ignored; SIGPIPE becomes EPIPE. */
+/* SIGINT, SIGTERM, SIGHUP, and what else ends a process and can be caught, ask the stop, unless they
+ * are ignored; SIGPIPE becomes EPIPE, SIGXFSZ EFBIG. */
 void hf_signals_catch(struct hf_stop *stop);
+/* A write to standard output failed: of EPIPE the process dies as of SIGPIPE, once all is undone. */
+void hf_signals_write_failed(int errnum);
 /* Asks the stop after this long. */
 int hf_signals_deadline(double seconds, struct hf_err *err) _must_check;
 /* If a signal asked, dies of it, the default way; else returns status. After a failed write to a pipe

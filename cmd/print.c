@@ -74,5 +74,7 @@ int hf_print_flush(struct hf_err *err)
 		if (r == 0 || errno == EINTR)
 			return 0;
 	}
-	return hf_err_sys(err, errno ? errno : EIO, "standard output", "cannot write the result");
+	r = errno ? errno : EIO;
+	hf_signals_write_failed(r);
+	return hf_err_sys(err, r, "standard output", "cannot write the result");
 }

@@ -8,7 +8,7 @@
 
 /* A handler finds the request in no other way. */
 static struct hf_stop *the_stop;
-static bool pipe_ignored;
+static bool pipe_ignored, pipe_broken;
 
 static void ask(int signo)
 {
@@ -58,6 +58,11 @@ void hf_signals_catch(struct hf_stop *stop)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+void hf_signals_write_failed(int errnum)
+{
+	pipe_broken = pipe_broken || errnum == EPIPE;
+}
+
 int hf_signals_deadline(double seconds, struct hf_err *err)
 {
 	/* Again and again, since the first may come just before a long system call. */
@@ -94,7 +99,7 @@ int hf_signals_exit(const struct hf_common *common, int status)
 	/* What was done stays done when the signal came too late to stop it. */
 	if (signo && status == HF_EXIT_FAILED)
 		die_of(signo);
-	if (status == HF_EXIT_FAILED && ferror(stdout) && errno == EPIPE && !pipe_ignored)
+	if (status == HF_EXIT_FAILED && pipe_broken && !pipe_ignored)
 		die_of(SIGPIPE);
 	return status;
 }
