@@ -80,7 +80,7 @@ static void close_stdout(void)
 	/* What was flushed before was told of then, and undone: the close itself undoes nothing more. */
 	bool pending = __fpending(stdout) || ferror(stdout);
 
-	if (fclose(stdout) == 0 || errno == EINTR || !pending)
+	if (fclose(stdout) == 0 || errno == EINTR || !pending || hf_print_has_failed())
 		return;
 	fprintf(stderr, "hugefill: standard output: cannot write: %s\n", strerror(errno));
 	_exit(HF_EXIT_FAILED);

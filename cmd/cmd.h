@@ -60,6 +60,8 @@ void hf_print_note(const struct hf_common *common, const char *fmt, ...) _printf
 
 /* Flushes stdout. A failure is an err as everything else. */
 int hf_print_flush(struct hf_err *err) _must_check;
+/* It failed, and that was told. */
+bool hf_print_has_failed(void);
 
 /* --- option values (options.c): usage errors name the option and its text --- */
 

@@ -62,6 +62,14 @@ void hf_print_note(const struct hf_common *common, const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
+/* For the end of the program, which hears of no one else. */
+static bool write_failed;
+
+bool hf_print_has_failed(void)
+{
+	return write_failed;
+}
+
 int hf_print_flush(struct hf_err *err)
 {
 	int copy, r;
@@ -75,6 +83,7 @@ int hf_print_flush(struct hf_err *err)
 			return 0;
 	}
 	r = errno ? errno : EIO;
+	write_failed = true;
 	hf_signals_write_failed(r);
 	return hf_err_sys(err, r, "standard output", "cannot write the result");
 }
