@@ -216,7 +216,7 @@ SBIN := $(DESTDIR)$(PREFIX)/sbin
 SHARE := $(DESTDIR)$(PREFIX)/share
 INSTALLED := $(SBIN)/hugefill $(SHARE)/man/man8/hugefill.8 \
 	$(SHARE)/bash-completion/completions/hugefill $(SHARE)/zsh/site-functions/_hugefill \
-	$(SHARE)/doc/hugefill/README.md $(SHARE)/doc/hugefill/NEWS
+	$(SHARE)/doc/hugefill/README.md $(SHARE)/doc/hugefill/NEWS $(SHARE)/doc/hugefill/hugefill.schema.json
 
 install: $(BIN)
 	install -D -m 0755 $(BIN) $(SBIN)/hugefill
@@ -225,6 +225,7 @@ install: $(BIN)
 	install -D -m 0644 completions/_hugefill $(SHARE)/zsh/site-functions/_hugefill
 	install -D -m 0644 README.md $(SHARE)/doc/hugefill/README.md
 	install -D -m 0644 NEWS $(SHARE)/doc/hugefill/NEWS
+	install -D -m 0644 doc/hugefill.schema.json $(SHARE)/doc/hugefill/hugefill.schema.json
 
 uninstall:
 	rm -f $(INSTALLED)

@@ -7,6 +7,7 @@
 
 #define LIST_BYTES 16384
 #define PATH_BYTES 4096
+#define LARGEST_PAGE (1ULL << 40) /* no huge page is as large */
 
 /* One hierarchy, and where this process is in it. */
 struct hierarchy {
@@ -54,8 +55,8 @@ int hf_cgroup_read_value(const struct hf_sysroot *root, const char *dir, const c
 	*value = strtoull(text, &end, 10);
 	if (end == text || errno || (*end && *end != '\n'))
 		return -EBADMSG;
-	/* v1 writes a number near 2^63 for no limit. */
-	if (*value >= INT64_MAX / 4096 * 4096ULL)
+	/* For no limit v1 writes 2^63 - 1 rounded down to pages of that size (hugetlb_cgroup_init()). */
+	if (*value >= INT64_MAX - LARGEST_PAGE)
 		*value = HF_CGROUP_NONE;
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "size.h"
 
 #define CELL_TEXT 384 /* DBL_MAX has 309 digits */
+#define RAW_ROWS 4096
 
 struct hf_table {
 	const char *name;
@@ -38,7 +39,8 @@ void hf_table_free(struct hf_table *table)
 	if (!table)
 		return;
 	for (size_t i = 0; i < table->nrows * table->ncolumns; i++)
-		free(table->cells[i].text);
+		if (table->columns[i % table->ncolumns].type == HF_TEXT)
+			free(table->cells[i].text);
 	free(table->cells);
 	free(table->titles);
 	free(table);
@@ -379,30 +381,38 @@ static int add_line(const struct hf_table *table, size_t row, const struct hf_fo
 	return ret;
 }
 
+static int add_columns(const struct hf_table *table, const struct hf_format *format, const size_t *which,
+		       size_t count, struct libscols_table *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct hf_column *column = &table->columns[which[i]];
+		const char *title = NULL;
+
+		if (table->titles && !format->raw && !format->bytes)
+			title = table->titles[which[i]];
+		if (!scols_table_new_column(out, title ? title : column->name, 0,
+					    is_number(column->type) ? SCOLS_FL_RIGHT : 0))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The rows from begin to before end; the heading is the first one's. */
 static int print_lines(const struct hf_table *table, const struct hf_format *format, const size_t *which,
-		       size_t count, FILE *out)
+		       size_t count, size_t begin, size_t end, FILE *out)
 {
 	struct libscols_table *lines __attribute__((cleanup(unref_table))) = scols_new_table();
-	int ret = 0;
+	int ret;
 
 	if (!lines)
 		return -ENOMEM;
 	scols_table_enable_raw(lines, format->raw);
-	scols_table_enable_noheadings(lines, format->noheadings);
+	scols_table_enable_noheadings(lines, format->noheadings || begin);
 	scols_table_set_stream(lines, out);
 	/* Only for what it takes to be a terminal does the library shorten columns. */
 	scols_table_set_termforce(lines, SCOLS_TERMFORCE_NEVER);
-	for (size_t i = 0; i < count; i++) {
-		const struct hf_column *column = &table->columns[which[i]];
-
-		const char *title =
-			table->titles && !format->raw && !format->bytes ? table->titles[which[i]] : NULL;
-
-		if (!scols_table_new_column(lines, title ? title : column->name, 0,
-					    is_number(column->type) ? SCOLS_FL_RIGHT : 0))
-			return -ENOMEM;
-	}
-	for (size_t row = 0; row < table->nrows && ret == 0; row++)
+	ret = add_columns(table, format, which, count, lines);
+	for (size_t row = begin; row < end && ret == 0; row++)
 		ret = add_line(table, row, format, which, count, lines);
 	if (ret)
 		return ret;
@@ -410,6 +420,21 @@ static int print_lines(const struct hf_table *table, const struct hf_format *for
 	errno = 0;
 	ret = scols_print_table(lines);
 	return ret == 0 && errno == ENOMEM ? -ENOMEM : ret;
+}
+
+/* Raw columns have no widths, so that the library need not hold every row. */
+static int print_blocks(const struct hf_table *table, const struct hf_format *format, const size_t *which,
+			size_t count, FILE *out)
+{
+	size_t block = format->raw ? RAW_ROWS : table->nrows;
+	int ret = 0;
+
+	for (size_t row = 0; row < table->nrows && ret == 0; row += block) {
+		size_t end = table->nrows - row < block ? table->nrows : row + block;
+
+		ret = print_lines(table, format, which, count, row, end, out);
+	}
+	return ret;
 }
 
 int hf_table_print(const struct hf_table *table, const struct hf_format *format, FILE *out,
@@ -423,7 +448,7 @@ int hf_table_print(const struct hf_table *table, const struct hf_format *format,
 				  "internal error: a value does not fit its column");
 	if (table->failed || !which)
 		return hf_err_nomem(err);
-	ret = print_lines(table, format, which, hf_table_selection(table, format, which), out);
+	ret = print_blocks(table, format, which, hf_table_selection(table, format, which), out);
 	if (ret)
 		return hf_err_sys(err, ret < 0 ? -ret : EINVAL, table->name, "cannot print the table");
 	return 0;

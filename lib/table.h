@@ -78,10 +78,12 @@ int hf_table_print(const struct hf_table *table, const struct hf_format *format,
 /* For doc.c: the cells as they are. */
 struct hf_cell {
 	bool set;
-	char *text;
-	uint64_t u64;
-	double real;
-	bool boolean;
+	union { /* by the column's type */
+		char *text;
+		uint64_t u64;
+		double real;
+		bool boolean;
+	};
 };
 const char *hf_table_name(const struct hf_table *table);
 int hf_table_failed(const struct hf_table *table); /* what was kept inside: 0, -ENOMEM or -EINVAL */

@@ -31,6 +31,7 @@ list() {
 	check  cmd:flock                util-linux        util-linux
 	check  cmd:strace               strace            strace
 	check  cmd:jq                   jq                jq
+	check  pkg                      python3-jsonschema  python3-jsonschema
 	check  cmd:clang                clang             clang
 	check  cmd:clang-format         clang-format      clang-tools-extra
 	check  cmd:cppcheck             cppcheck          cppcheck

@@ -80,6 +80,8 @@ other_namespace() {
 	same
 }
 
+# A sanitizer takes terabytes of it.
+# bats test_tags=plain
 @test "a limit on the address space is named" {
 	mark
 	# shellcheck disable=SC2016 # for the inner shell

@@ -78,7 +78,7 @@ static void test_v1_root(void)
 	tree_new();
 	tree_put("proc/self/mountinfo", V1_MOUNT);
 	put(V2 "/hugetlb", "2MB.usage_in_bytes", "2097152\n");
-	put(V2 "/hugetlb", "2MB.limit_in_bytes", "9223372036854771712\n");
+	put(V2 "/hugetlb", "2MB.limit_in_bytes", "9223372036852678656\n");
 	put(V2 "/hugetlb", "2MB.failcnt", "3\n");
 	put(V2 "/hugetlb", "2MB.rsvd.failcnt", "4\n");
 	read_tree(&tree);
