@@ -25,11 +25,14 @@ VERSION := $(shell cat VERSION)
 
 PACKAGES := mount smartcols numa json-c
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
+# libnuma cannot be asked for it.
+NUMA_VERSION := $(shell $(PKG_CONFIG) --modversion numa 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
 	-Wwrite-strings -Wvla -Wformat=2 -Wundef
-HF_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DHF_VERSION='"$(VERSION)"' $(PKG_CFLAGS)
+HF_CPPFLAGS := -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DHF_VERSION='"$(VERSION)"' \
+	-DHF_NUMA_VERSION='"$(NUMA_VERSION)"' $(PKG_CFLAGS)
 HF_CFLAGS := -std=gnu11 -fPIE -pthread -fstack-protector-strong $(WARNINGS)
 LIBS := $(PKG_LIBS) -lm
 HF_LDFLAGS := -pie -pthread -Wl,-z,relro,-z,now

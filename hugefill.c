@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 
 #include "cmd/cmd.h"
+#include "lib/doc.h"
+#include "lib/mounts.h"
+#include "lib/policy.h"
 
 extern char **environ;
 
@@ -28,7 +31,17 @@ struct root {
 	int first; /* index of COMMAND in argv, 0: none */
 };
 
-const char *argp_program_version = "hugefill " HF_VERSION;
+static void print_version(FILE *out, struct argp_state *state)
+{
+	(void)state;
+	fprintf(out, "hugefill %s\n", HF_VERSION);
+	fprintf(out, "libnuma %s (as built)\n", hf_policy_version());
+	fprintf(out, "libmount %s\n", hf_mounts_version());
+	fprintf(out, "libsmartcols %s\n", hf_table_version());
+	fprintf(out, "json-c %s\n", hf_doc_version());
+}
+
+void (*argp_program_version_hook)(FILE *, struct argp_state *) = print_version;
 
 static error_t parse_root(int key, char *arg, struct argp_state *state)
 {

@@ -370,3 +370,8 @@ double hf_doc_get_real(const struct hf_doc *doc, const char *table, size_t row, 
 		return NAN;
 	return json_object_get_double(value);
 }
+
+const char *hf_doc_version(void)
+{
+	return json_c_version();
+}

@@ -38,4 +38,7 @@ const char *hf_doc_get_text(const struct hf_doc *doc, const char *table, size_t 
 double hf_doc_get_real(const struct hf_doc *doc, const char *table, size_t row, const char *key)
 	_nonnull(1, 4);
 
+/* Of the json-c that is loaded. */
+const char *hf_doc_version(void);
+
 #endif

@@ -442,3 +442,11 @@ int hf_mounts_umount(const char *target, struct hf_err *err)
 		hf_err_hint(err, "the directory lies in a hugetlbfs, but is not its mount point");
 	return rc;
 }
+
+const char *hf_mounts_version(void)
+{
+	const char *version = NULL;
+
+	mnt_get_library_version(&version);
+	return version;
+}

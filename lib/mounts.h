@@ -76,4 +76,7 @@ int hf_mounts_mount(const struct hf_mount_request *request, struct hf_err *err) 
  * held; EINVAL: something else is on top, or nothing is mounted there. */
 int hf_mounts_umount(const char *target, struct hf_err *err) _must_check _nonnull(1, 2);
 
+/* Of the libmount that is loaded. */
+const char *hf_mounts_version(void);
+
 #endif

@@ -71,3 +71,8 @@ int hf_policy_where(const char *map, uint64_t step, unsigned count, int *nodes)
 			nodes[i] = -1;
 	return 0;
 }
+
+const char *hf_policy_version(void)
+{
+	return HF_NUMA_VERSION;
+}

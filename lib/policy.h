@@ -30,4 +30,7 @@ int hf_policy_cpus(const struct hf_nodeset *cpus) _must_check;
 #define HF_POLICY_BATCH 512
 int hf_policy_where(const char *map, uint64_t step, unsigned count, int *nodes) _must_check;
 
+/* Of libnuma, as this program was built with it: the library does not tell. */
+const char *hf_policy_version(void);
+
 #endif

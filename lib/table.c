@@ -453,3 +453,11 @@ int hf_table_print(const struct hf_table *table, const struct hf_format *format,
 		return hf_err_sys(err, ret < 0 ? -ret : EINVAL, table->name, "cannot print the table");
 	return 0;
 }
+
+const char *hf_table_version(void)
+{
+	const char *version = NULL;
+
+	scols_get_library_version(&version);
+	return version;
+}

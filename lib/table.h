@@ -96,4 +96,7 @@ const struct hf_cell *hf_table_cell(const struct hf_table *table, size_t row, si
  * A column named twice is shown once, at its first place; unknown names are passed over. */
 size_t hf_table_selection(const struct hf_table *table, const struct hf_format *format, size_t *which);
 
+/* Of the libsmartcols that is loaded. */
+const char *hf_table_version(void);
+
 #endif

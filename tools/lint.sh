@@ -47,7 +47,7 @@ build() {
 check_c() {
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 		--error-exitcode=1 --suppress=missingIncludeSystem --suppress=memleak \
-		--suppress=ctuuninitvar -D_GNU_SOURCE '-DHF_VERSION=""' \
+		--suppress=ctuuninitvar -D_GNU_SOURCE '-DHF_VERSION=""' '-DHF_NUMA_VERSION=""' \
 		hugefill.c cmd lib
 }
 

@@ -140,9 +140,9 @@ EOF
 }
 
 @test "usage and version" {
-	local version
+	local option version
 
-	version="hugefill $(cat "$ROOT/VERSION")"
+	version=$("$HUGEFILL" --version)
 	for option in --version -V; do
 		hf 0 $option
 		assert_equal "$output" "$version"
@@ -159,6 +159,20 @@ EOF
 	hf 0 free --usage
 	assert_line --index 0 --regexp '^Usage: hugefill free \['
 	assert_equal "$stderr" ""
+}
+
+@test "the version is VERSION's, and each library that is linked is named with its own" {
+	local wanted
+
+	of() { pkg-config --modversion "$1"; }
+	wanted=$(printf 'hugefill %s\nlibnuma %s (as built)\nlibmount %s\nlibsmartcols %s\njson-c %s' \
+		"$(cat "$ROOT/VERSION")" "$(of numa)" "$(of mount)" "$(of smartcols)" "$(of json-c)")
+	hf 0 --version
+	assert_equal "$output" "$wanted"
+	# What else is linked comes with the compiler.
+	run -0 bash -c 'readelf -d "$1" | sed -nE "s/.*NEEDED.*\[lib([^.]*)\.so.*/\1/p" |
+		grep -vxE "c|m|[atu]b?san|gcc_s|pthread" | sort' - "$HUGEFILL"
+	assert_equal "$output" $'json-c\nmount\nnuma\nsmartcols'
 }
 
 @test "the program's file name does not matter" {
