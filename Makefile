@@ -82,7 +82,7 @@ all: $(BIN)
 .SECONDARY:
 .PHONY: all unit deps deps-build deps-perf deps-vm demo check check-house check-unit check-cli check-kernel \
 	check-faults check-sanitized check-valgrind check-tsan check-memory fuzz fuzz-build fuzz-run lint format perf check-vm vm-shell \
-	install uninstall clean FORCE
+	install uninstall dist deb rpm check-packages deps-packages clean FORCE
 
 say = $(if $(V),,@echo "  $(1)  $@"; )
 
@@ -128,6 +128,8 @@ deps-perf:
 	@tools/deps.sh build perf
 deps-vm:
 	@tools/deps.sh build check vm
+deps-packages:
+	@tools/deps.sh build check packages
 
 # Libraries that deps has just installed are seen by the next make only.
 demo: deps-build
@@ -214,6 +216,13 @@ check-vm: $(BIN)
 	@test/vm/run $(VM)
 vm-shell: $(BIN)
 	@test/vm/run --shell $(or $(VM),numa4)
+
+# The source archive and the packages made from it, in $(OUT)/packages: packaging/build says more.
+dist deb rpm:
+	@OUT='$(OUT)' packaging/build $@
+
+check-packages:
+	@test/run packages $(TESTS)
 
 SBIN := $(DESTDIR)$(PREFIX)/sbin
 SHARE := $(DESTDIR)$(PREFIX)/share

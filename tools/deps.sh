@@ -41,6 +41,7 @@ list() {
 	check  cmd:numactl              numactl           numactl
 	check  cmd:zsh                  zsh               zsh
 	check  pkg                      bash-completion   bash-completion
+	check  cmd:hugeadm              libhugetlbfs-bin  libhugetlbfs-utils
 	perf   cmd:hugeadm              libhugetlbfs-bin  libhugetlbfs-utils
 	perf   cmd:qemu-system-x86_64   qemu-system-x86   qemu-system-x86-core
 	vm     cmd:qemu-system-x86_64   qemu-system-x86   qemu-system-x86-core
@@ -50,6 +51,15 @@ list() {
 	vm     cmd:numactl              numactl           numactl
 	vm     cmd:less                 less              less
 	vm     cmd:ps                   procps            procps-ng
+	packages  pkg                   build-essential   -
+	packages  cmd:dh                debhelper         debhelper
+	packages  cmd:git               git               git-core
+	packages  cmd:lintian           lintian           lintian
+	packages  cmd:mmdebstrap        mmdebstrap        mmdebstrap
+	packages  cmd:rpmbuild          rpm               rpm-build
+	packages  cmd:rpmlint           rpmlint           rpmlint
+	packages  pc:systemd            systemd           systemd-devel
+	packages  cmd:xz                xz-utils          xz
 	EOF
 }
 
@@ -88,7 +98,7 @@ install_apt() {
 	}
 }
 
-[ $# -gt 0 ] || { echo "usage: deps.sh build|check|perf|vm..." >&2; exit 2; }
+[ $# -gt 0 ] || { echo "usage: deps.sh build|check|perf|vm|packages..." >&2; exit 2; }
 groups=$*
 manager=apt-get
 command -v apt-get >/dev/null || manager=dnf
