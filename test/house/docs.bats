@@ -59,6 +59,33 @@ at_least() {
 	none plan "$BATS_TEST_TMPDIR/specs" < <(fenced sh | calls)
 }
 
+# The section for those who come from other tools
+moving() {
+	awk '/^## / { on = /^## Coming from/ } on && /^\|/' "$ROOT/README.md"
+}
+
+@test "README's counterparts of other tools' calls are planned" {
+	counterparts() { moving | grep -oE '`hugefill [^`]*`' | tr -d '`'; }
+	counterparts | at_least 30
+	none plan /dev/null < <(counterparts)
+}
+
+@test "README says of every option of hugeadm what stands for it" {
+	unsaid() {
+		local option
+
+		for option in $(hugeadm --help 2>&1 | grep -oE '^ --[a-z_-]+'); do
+			case $option in
+			--thp-*) option='--thp-*' ;;
+			--help | --verbose) continue ;;
+			esac
+			moving | cut -d '|' -f 2 | grep -qF -e "\`$option" || echo "$option"
+		done
+	}
+	[ "$(hugeadm --help 2>&1 | grep -cE '^ --')" -ge 25 ]
+	none unsaid
+}
+
 @test "the man page's examples are planned" {
 	man_block 'SPEC FILES' >"$BATS_TEST_TMPDIR/specs"
 	man_block EXAMPLES | calls | at_least 12
