@@ -73,7 +73,8 @@ int hf_option_blame(const char *option, struct hf_err *err);
 int hf_option_u64(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *value,
 		  struct hf_err *err) _must_check;
 int hf_option_seconds(const char *option, const char *text, double *seconds, struct hf_err *err) _must_check;
-int hf_option_mode(const char *option, const char *text, mode_t *mode, struct hf_err *err) _must_check;
+int hf_option_mode(const char *option, const char *text, mode_t most, mode_t *mode,
+		   struct hf_err *err) _must_check;
 int hf_option_owner(const char *option, const char *text, uid_t *uid, gid_t *gid,
 		    struct hf_err *err) _must_check;
 /* SIZE, or N% of memory bytes. */

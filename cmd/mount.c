@@ -80,7 +80,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		r = hf_option_u64("--nr-inodes", arg, 2, INT64_MAX, &o->request.nr_inodes, &err);
 		break;
 	case KEY_MODE:
-		r = hf_option_mode("--mode", arg, &o->request.mode, &err);
+		r = hf_option_mode("--mode", arg, 01777, &o->request.mode, &err);
 		o->given |= HF_MOUNTPOINT_MODE;
 		break;
 	case KEY_OWNER:

@@ -74,15 +74,15 @@ int hf_option_seconds(const char *option, const char *text, double *seconds, str
 	return hf_err_usage(err, option, "\"%s\" is no time; write 90, 90s, 500ms, 1.5m or 2h", text);
 }
 
-int hf_option_mode(const char *option, const char *text, mode_t *mode, struct hf_err *err)
+int hf_option_mode(const char *option, const char *text, mode_t most, mode_t *mode, struct hf_err *err)
 {
 	char *end;
 	unsigned long value;
 
 	errno = 0;
 	value = strtoul(text, &end, 8);
-	if (*text < '0' || *text > '7' || *end || errno || value > 0777)
-		return hf_err_usage(err, option, "\"%s\" is no octal mode from 0 to 0777", text);
+	if (*text < '0' || *text > '7' || *end || errno || value > most)
+		return hf_err_usage(err, option, "\"%s\" is no octal mode from 0 to 0%o", text, most);
 	*mode = (mode_t)value;
 	return 0;
 }

@@ -100,7 +100,7 @@ static error_t parse_value(int key, const char *arg, struct argp_state *state, s
 	case KEY_MODE:
 		o->mode = arg;
 		o->request.mode_given = true;
-		r = hf_option_mode("--mode", arg, &o->request.mode, &err);
+		r = hf_option_mode("--mode", arg, 0777, &o->request.mode, &err);
 		break;
 	case KEY_OWNER:
 		o->owner = arg;

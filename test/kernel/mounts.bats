@@ -208,3 +208,13 @@ count_mounts() {
 	has "$(<"$err")" "$mnt"
 	"${IN[@]}" rm "$mnt/other"
 }
+
+@test "a mount for everybody has the sticky bit" {
+	hf 0 mount --mode=1777 "$mnt"
+	equal "$("${IN[@]}" stat -c %a "$mnt")" 1777
+	hf 0 mount --mode=1777 --json "$mnt"
+	field .changed false
+	hf 1 mount --mode=0777 "$mnt"
+	has "$stderr" "mode: it has 1777, 0777 is wanted"
+	hf 0 umount "$mnt"
+}
