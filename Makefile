@@ -226,9 +226,13 @@ check-packages:
 
 SBIN := $(DESTDIR)$(PREFIX)/sbin
 SHARE := $(DESTDIR)$(PREFIX)/share
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+UNITS := $(DESTDIR)$(UNITDIR)
 INSTALLED := $(SBIN)/hugefill $(SHARE)/man/man8/hugefill.8 \
 	$(SHARE)/bash-completion/completions/hugefill $(SHARE)/zsh/site-functions/_hugefill \
-	$(SHARE)/doc/hugefill/README.md $(SHARE)/doc/hugefill/NEWS $(SHARE)/doc/hugefill/hugefill.schema.json
+	$(SHARE)/doc/hugefill/README.md $(SHARE)/doc/hugefill/NEWS $(SHARE)/doc/hugefill/hugefill.schema.json \
+	$(UNITS)/hugefill.service $(UNITS)/hugefill@.service \
+	$(SHARE)/doc/hugefill/examples/postgresql.conf $(SHARE)/doc/hugefill/examples/libvirt.conf
 
 install: $(BIN)
 	install -D -m 0755 $(BIN) $(SBIN)/hugefill
@@ -238,10 +242,20 @@ install: $(BIN)
 	install -D -m 0644 README.md $(SHARE)/doc/hugefill/README.md
 	install -D -m 0644 NEWS $(SHARE)/doc/hugefill/NEWS
 	install -D -m 0644 doc/hugefill.schema.json $(SHARE)/doc/hugefill/hugefill.schema.json
+	install -d $(UNITS) $(SHARE)/doc/hugefill/examples
+	for unit in hugefill.service hugefill@.service; do \
+		sed 's,=hugefill ,=$(PREFIX)/sbin/hugefill ,' systemd/$$unit >$(UNITS)/$$unit && \
+			chmod 0644 $(UNITS)/$$unit || exit 1; \
+	done
+	for example in systemd/examples/*.conf; do \
+		sed 's,+hugefill ,+$(PREFIX)/sbin/hugefill ,' $$example \
+			>$(SHARE)/doc/hugefill/examples/$${example##*/} && \
+			chmod 0644 $(SHARE)/doc/hugefill/examples/$${example##*/} || exit 1; \
+	done
 
 uninstall:
 	rm -f $(INSTALLED)
-	-rmdir $(SHARE)/doc/hugefill
+	-rmdir $(SHARE)/doc/hugefill/examples $(SHARE)/doc/hugefill
 
 clean:
 	rm -rf $(OUT) hugefill
