@@ -163,13 +163,15 @@ static int dispatch(int argc, char **argv, struct hf_common *common)
 	char shown[256];
 
 	for (const struct hf_command *c = hf_commands; c->name; c++) {
-		char name[64];
+		char name[64], label[72];
 
 		if (strcmp(c->name, argv[0]) != 0)
 			continue;
 		snprintf(name, sizeof(name), "hugefill %s", c->name);
+		snprintf(label, sizeof(label), "%s%s", hf_journal_level(HF_LEVEL_INFO), name);
 		argv[0] = name;
 		common->name = name;
+		common->label = label;
 		return c->run(argc, argv, common);
 	}
 	fprintf(stderr, "hugefill: %s: there is no such command\n",
@@ -189,6 +191,7 @@ int main(int argc, char **argv)
 	struct hf_common common = { .name = "hugefill", .stop = &stop };
 	struct root root = { .common = &common };
 
+	hf_journal_attach();
 	if (getauxval(AT_SECURE)) {
 		fputs("hugefill: setuid and file capabilities are not supported: run it as root\n", stderr);
 		return HF_EXIT_FAILED;

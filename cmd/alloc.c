@@ -63,7 +63,7 @@ static void begin_phase(void *arg, enum hf_phase phase, uint64_t total)
 	struct told *t = arg;
 
 	if (t->opts->common->verbose)
-		hf_print_note(t->opts->common, "%s", hf_phase_name(phase));
+		hf_print_at(t->opts->common, HF_LEVEL_INFO, "%s", hf_phase_name(phase));
 	hf_progress_begin(&t->progress, hf_phase_name(phase), total, hf_clock_ns());
 }
 
@@ -121,12 +121,12 @@ static int carry_out(struct alloc_opts *o, struct hf_apply *apply)
 	int r;
 
 	hf_progress_init(&told.progress, stderr, o->common->quiet ? HF_PROGRESS_NEVER : o->common->progress,
-			 o->common->name);
+			 o->common->label);
 	apply->hooks = &hooks;
 	r = hf_apply_run(apply, &err);
 	apply->hooks = &quiet_hooks;
 	if (r == 0 && !apply->changed && !apply->partly)
-		hf_print_note(o->common, "nothing to do: all is as asked for");
+		hf_print_at(o->common, HF_LEVEL_INFO, "nothing to do: all is as asked for");
 	if (r == 0 && apply->partly)
 		return HF_EXIT_PARTLY;
 	if (r == 0)

@@ -226,7 +226,7 @@ int alloc_report_plan(const struct alloc_opts *opts, const struct hf_plan *plan,
 		}
 	}
 	if (table && !hf_table_rows(table) && !doc)
-		hf_print_note(opts->common, "nothing to do");
+		hf_print_at(opts->common, HF_LEVEL_INFO, "nothing to do");
 	for (size_t i = 0; i < plan->nfindings; i++)
 		hf_print_finding(opts->common, &plan->findings[i]);
 	r = table && !hf_table_rows(table) && !doc ? hf_print_flush(err)

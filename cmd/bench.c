@@ -79,7 +79,7 @@ static int measure(struct bench_opts *o, struct told *told, struct hf_bench *ben
 	int r;
 
 	hf_progress_init(&told->progress, stderr, o->common->quiet ? HF_PROGRESS_NEVER : o->common->progress,
-			 o->common->name);
+			 o->common->label);
 	r = hf_bench_run(bench, &err);
 	if (told->start_ns)
 		hf_progress_end(&told->progress, told->progress.total, hf_clock_ns());

@@ -118,7 +118,7 @@ static void print_hints(const struct hf_survey *survey)
 		char object[4 * sizeof(f->object)], hint[4 * sizeof(f->hint)];
 
 		if (f->hint[0])
-			fprintf(stderr, "hint: %s %s: %s\n", f->id,
+			fprintf(stderr, "%shint: %s %s: %s\n", hf_journal_level(hf_print_level(f)), f->id,
 				hf_err_escape(f->object, object, sizeof(object)),
 				hf_err_printable(f->hint, hint, sizeof(hint)));
 	}
@@ -144,7 +144,8 @@ static int print_table(const struct check_opts *o, const struct check *c, const 
 		return r;
 	print_hints(&c->survey);
 	if (request_is_given(&o->in))
-		hf_print_note(common, "%s", verdict(&c->survey));
+		hf_print_at(common, hf_survey_is_fatal(&c->survey) ? HF_LEVEL_ERROR : HF_LEVEL_INFO, "%s",
+			    verdict(&c->survey));
 	return 0;
 }
 

@@ -17,7 +17,8 @@ enum { HF_EXIT_DONE = 0, HF_EXIT_FAILED = 1, HF_EXIT_USAGE = 2, HF_EXIT_PARTLY =
 
 /* The common options, wherever on the line they stood. */
 struct hf_common {
-	const char *name; /* "hugefill alloc": in front of every message */
+	const char *name;  /* "hugefill alloc": in front of every message */
+	const char *label; /* the same for progress, with the level where there is one */
 	struct hf_format format;
 	enum hf_progress_mode progress;
 	unsigned verbose;
@@ -51,12 +52,26 @@ extern const struct argp hf_common_argp;
  * argp's text. malloc'd, or text itself. */
 char *hf_columns_help(const char *text, const struct hf_column *columns, size_t count);
 
+/* --- the journal (journal.c): levels in front of lines, as sd-daemon(3) has them --- */
+
+enum hf_level { HF_LEVEL_ERROR = 3, HF_LEVEL_WARNING = 4, HF_LEVEL_INFO = 6 };
+
+/* Where standard error is the journal's, stderr becomes a stream that puts "<3>" in front of each line that
+ * has no level. First of all, once. */
+void hf_journal_attach(void);
+/* What a line of this level begins with: "" where standard error is not the journal's. */
+const char *hf_journal_level(enum hf_level level);
+
 /* --- messages (print.c): to stderr, nothing of it in colour, control bytes escaped --- */
 
 /* "hugefill alloc: OBJECT: what: errno text" and "hint: ..." lines. Returns the exit status. */
 int hf_print_err(const struct hf_common *common, const struct hf_err *err) _nonnull(1, 2);
+/* A fatal finding is an error, another a warning, or less. */
+enum hf_level hf_print_level(const struct hf_finding *finding);
 void hf_print_finding(const struct hf_common *common, const struct hf_finding *finding);
+/* Unless --quiet. A note is a warning. */
 void hf_print_note(const struct hf_common *common, const char *fmt, ...) _printf(2, 3);
+void hf_print_at(const struct hf_common *common, enum hf_level level, const char *fmt, ...) _printf(3, 4);
 
 /* Flushes stdout. A failure is an err as everything else. */
 int hf_print_flush(struct hf_err *err) _must_check;

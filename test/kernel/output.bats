@@ -90,3 +90,28 @@ keys() {
 	field .changed true
 	hf 0 free "$mnt/a" 2M
 }
+
+@test "progress and phases in the journal are information, a shortage is an error" {
+	local journal=$tmp/journal
+
+	# in_journal STATUS ARGUMENT...: standard error is what JOURNAL_STREAM names
+	in_journal() {
+		local status=$1
+
+		shift
+		: >"$journal"
+		# shellcheck disable=SC2016 # for the inner shell
+		JOURNAL_STREAM=$(stat -c %d:%i "$journal") run "-$status" "${IN[@]}" bash -c \
+			'to=$1; shift; exec "$@" 2>"$to"' - "$journal" "$HUGEFILL" "$@"
+	}
+	in_journal 0 alloc --verbose --progress=always vm0=64M
+	grep -q '^<6>hugefill alloc: fill  64M of 64M  100%' "$journal"
+	grep -q '^<6>hugefill alloc: publish$' "$journal"
+	run -1 grep -v '^<6>hugefill alloc: ' "$journal"
+	in_journal 0 alloc vm0=64M
+	equal "$(<"$journal")" "<6>hugefill alloc: nothing to do: all is as asked for" journal
+	in_journal 1 alloc --no-grow vm1=128M
+	grep -q '^<3>hugefill alloc: 2M: ' "$journal"
+	run -1 grep -v '^<3>' "$journal"
+	hf 0 free --shrink --umount vm0
+}
