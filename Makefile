@@ -248,7 +248,7 @@ install: $(BIN)
 			chmod 0644 $(UNITS)/$$unit || exit 1; \
 	done
 	for example in systemd/examples/*.conf; do \
-		sed 's,+hugefill ,+$(PREFIX)/sbin/hugefill ,' $$example \
+		sed '/^Exec/s,\([+ ]\)hugefill ,\1$(PREFIX)/sbin/hugefill ,' $$example \
 			>$(SHARE)/doc/hugefill/examples/$${example##*/} && \
 			chmod 0644 $(SHARE)/doc/hugefill/examples/$${example##*/} || exit 1; \
 	done

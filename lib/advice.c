@@ -177,6 +177,7 @@ static int put_specs(struct text *t, const struct hf_plan *plan, struct hf_err *
 	return r;
 }
 
+/* systemd/hugefill.service is the same but for options and the program's path: a test compares them. */
 static void put_unit(struct text *t, const char *start, const char *stop)
 {
 	put(t,
@@ -184,21 +185,48 @@ static void put_unit(struct text *t, const char *start, const char *stop)
 	    "Description=Huge pages, as /etc/hugefill.conf wants them\n"
 	    "Documentation=man:hugefill(8)\n"
 	    "ConditionPathExists=/etc/hugefill.conf\n"
-	    "After=dev-hugepages.mount local-fs.target\n"
+	    "After=dev-hugepages.mount local-fs.target nss-user-lookup.target\n"
+	    "# Those that use huge pages, or count them once, when they start.\n"
+	    "Before=libvirtd.service virtqemud.service libvirt-guests.service\n"
+	    "Before=postgresql.service mariadb.service mysql.service\n"
+	    "Before=openvswitch-switch.service openvswitch.service vpp.service\n"
+	    "Before=kubelet.service containerd.service docker.service\n"
 	    "\n"
 	    "[Service]\n"
 	    "Type=oneshot\n"
 	    "RemainAfterExit=yes\n"
 	    "ExecStart=hugefill alloc%s --from=/etc/hugefill.conf\n"
+	    "ExecReload=hugefill alloc%s --from=/etc/hugefill.conf\n"
 	    "ExecStop=hugefill free%s --shrink --from=/etc/hugefill.conf\n"
 	    "TimeoutStartSec=infinity\n"
-	    "%s"
-	    "\n"
-	    "[Install]\n"
-	    "WantedBy=multi-user.target\n",
-	    start, stop,
+	    "%s",
+	    start, start, stop,
 	    /* What could be had is kept then, and the units that want it start. */
 	    strstr(start, "--best-effort") ? "SuccessExitStatus=64\n" : "");
+	put(t, "%s",
+	    "# What is mounted here is for the whole machine: nothing that gives the unit mounts of its "
+	    "own.\n"
+	    "PrivateMounts=no\n"
+	    "NoNewPrivileges=yes\n"
+	    "CapabilityBoundingSet=CAP_SYS_ADMIN CAP_SYS_PTRACE CAP_DAC_OVERRIDE CAP_FOWNER CAP_CHOWN "
+	    "CAP_LEASE\n"
+	    "DevicePolicy=closed\n"
+	    "IPAddressDeny=any\n"
+	    "KeyringMode=private\n"
+	    "LockPersonality=yes\n"
+	    "MemoryDenyWriteExecute=yes\n"
+	    "ProtectClock=yes\n"
+	    "ProtectHostname=yes\n"
+	    "RestrictAddressFamilies=AF_UNIX\n"
+	    "RestrictNamespaces=yes\n"
+	    "RestrictRealtime=yes\n"
+	    "RestrictSUIDSGID=yes\n"
+	    "SystemCallArchitectures=native\n"
+	    "SystemCallFilter=@system-service @mount\n"
+	    "SystemCallErrorNumber=EPERM\n"
+	    "\n"
+	    "[Install]\n"
+	    "WantedBy=multi-user.target\n");
 }
 
 int hf_advice_make(const struct hf_machine *machine, const struct hf_plan *plan, const char *start,

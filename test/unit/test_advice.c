@@ -87,6 +87,8 @@ static void test_unit(void)
 	is_u64((unsigned)hf_advice_make(&s.machine, NULL, " --mode=0640", " -p 1G", &advice, &err), 0,
 	       "advice");
 	has_text(advice.unit, "\nExecStart=hugefill alloc --mode=0640 --from=/etc/hugefill.conf\n", "start");
+	has_text(advice.unit, "\nExecReload=hugefill alloc --mode=0640 --from=/etc/hugefill.conf\n",
+		 "reload");
 	has_text(advice.unit, "\nExecStop=hugefill free -p 1G --shrink --from=/etc/hugefill.conf\n", "stop");
 	has_text(advice.unit, "\nType=oneshot\nRemainAfterExit=yes\n", "once");
 	has_text(advice.unit, "\n[Install]\nWantedBy=", "can be enabled");
