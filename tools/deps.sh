@@ -41,6 +41,7 @@ list() {
 	check  cmd:numactl              numactl           numactl
 	check  cmd:zsh                  zsh               zsh
 	check  pkg                      bash-completion   bash-completion
+	check  cmd:systemd-analyze      systemd           systemd
 	check  cmd:hugeadm              libhugetlbfs-bin  libhugetlbfs-utils
 	perf   cmd:hugeadm              libhugetlbfs-bin  libhugetlbfs-utils
 	perf   cmd:qemu-system-x86_64   qemu-system-x86   qemu-system-x86-core
@@ -51,6 +52,7 @@ list() {
 	vm     cmd:numactl              numactl           numactl
 	vm     cmd:less                 less              less
 	vm     cmd:ps                   procps            procps-ng
+	vm     cmd:systemctl            systemd           systemd
 	packages  pkg                   build-essential   -
 	packages  cmd:dh                debhelper         debhelper
 	packages  cmd:git               git               git-core
