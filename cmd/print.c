@@ -59,6 +59,9 @@ void hf_print_finding(const struct hf_common *common, const struct hf_finding *f
 }
 
 static void print_line(const struct hf_common *common, enum hf_level level, const char *fmt, va_list ap)
+	_printf(3, 0);
+
+static void print_line(const struct hf_common *common, enum hf_level level, const char *fmt, va_list ap)
 {
 	if (common->quiet)
 		return;
