@@ -178,21 +178,7 @@ default_hugepagesz=2M hugepagesz=2M hugepages=0:4096,1:2048 hugepagesz=1G hugepa
 1G=4G@0,2G@1
 
 # /etc/systemd/system/hugefill.service; then: systemctl enable --now hugefill
-[Unit]
-Description=Huge pages, as /etc/hugefill.conf wants them
-Documentation=man:hugefill(8)
-ConditionPathExists=/etc/hugefill.conf
-After=dev-hugepages.mount local-fs.target
-
-[Service]
-Type=oneshot
-RemainAfterExit=yes
-ExecStart=hugefill alloc --from=/etc/hugefill.conf
-ExecStop=hugefill free --shrink --from=/etc/hugefill.conf
-TimeoutStartSec=infinity
-
-[Install]
-WantedBy=multi-user.target"
+$(sed 1d "$ROOT/systemd/hugefill.service")"
 	assert_equal "$stderr" ""
 	hf 0 check --sysroot=one-node --persist
 	assert_equal "$stderr" "hugefill check: no pool has pages: give SPECs for those that it is to have"
@@ -217,6 +203,7 @@ WantedBy=multi-user.target"
 		--drop-caches --best-effort 1G=1G
 	json '.persist.unit | split("\n")[] | select(startswith("Exec"))' "\
 ExecStart=hugefill alloc --page-size=2M --nodes=0 --threads=3 --layout=block --method=touch --grow=sysfs --headroom=5%% --mode=640 --owner=0:0 --available --drop-caches --no-mount --resize --best-effort --from=/etc/hugefill.conf
+ExecReload=hugefill alloc --page-size=2M --nodes=0 --threads=3 --layout=block --method=touch --grow=sysfs --headroom=5%% --mode=640 --owner=0:0 --available --drop-caches --no-mount --resize --best-effort --from=/etc/hugefill.conf
 ExecStop=hugefill free --page-size=2M --nodes=0 --shrink --from=/etc/hugefill.conf"
 }
 
