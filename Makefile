@@ -80,8 +80,8 @@ all: $(BIN)
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all unit deps deps-build deps-perf deps-vm demo check check-house check-unit check-cli check-kernel \
-	check-faults check-sanitized check-valgrind check-tsan check-memory fuzz fuzz-build fuzz-run lint format perf check-vm vm-shell \
+.PHONY: all unit deps deps-build deps-peers deps-perf deps-vm demo check check-house check-unit check-cli check-kernel \
+	check-faults check-peers check-sanitized check-valgrind check-tsan check-memory fuzz fuzz-build fuzz-run lint format perf check-vm vm-shell \
 	install uninstall dist deb rpm check-packages deps-packages clean FORCE
 
 say = $(if $(V),,@echo "  $(1)  $@"; )
@@ -126,6 +126,8 @@ deps-build:
 	@tools/deps.sh build
 deps-perf:
 	@tools/deps.sh build perf
+deps-peers:
+	@tools/deps.sh build check peers
 deps-vm:
 	@tools/deps.sh build check vm
 deps-packages:
@@ -151,6 +153,9 @@ check-kernel: $(BIN)
 	@test/run kernel $(TESTS)
 check-faults: $(BIN)
 	@test/run faults $(TESTS)
+# Programs of others, and what they do, on pages that hugefill prepared.
+check-peers: $(BIN)
+	@test/run peers $(TESTS)
 
 # The same program built another way: what names this build must not reach that one.
 other = env -u HUGEFILL -u HF_OBJECTS $(MAKE) --no-print-directory

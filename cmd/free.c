@@ -190,6 +190,22 @@ static void add_rows(struct hf_table *table, const struct hf_release *r, const s
 		add_row(table, r, step, target);
 }
 
+/* Freed pages that the pool cannot give back. */
+static void tell_set_aside(const struct free_opts *o, const struct hf_release *r)
+{
+	for (size_t i = 0; i < r->nsteps && o->request.shrink; i++) {
+		const struct hf_release_step *step = &r->steps[i];
+		char size[HF_SIZE_TEXT];
+
+		if (step->set_aside)
+			hf_print_note(
+				o->common, "%s: %s stays in the pool: min_size= of %s keeps it",
+				r->places[step->place].path,
+				hf_size_exact(step->set_aside * r->machine->page_sizes[step->pool], size),
+				r->places[step->place].mount);
+	}
+}
+
 static int report(const struct free_opts *o, const struct hf_release *r, const struct hf_err *failed,
 		  struct hf_err *err)
 {
@@ -213,6 +229,7 @@ static int report(const struct free_opts *o, const struct hf_release *r, const s
 		if (r->steps[i].directory_left)
 			hf_print_note(o->common, "%s: the empty directory stays: %s", r->steps[i].mount,
 				      strerror(r->steps[i].directory_left));
+	tell_set_aside(o, r);
 	rc = report_print(o->common, table, doc, err);
 	hf_doc_free(doc);
 	hf_table_free(table);

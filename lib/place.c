@@ -10,6 +10,7 @@
 #include <sys/vfs.h>
 
 #include "hugefile.h"
+#include "minimum.h"
 
 #define DEFAULT_PLACE "/dev/hugepages"
 
@@ -102,6 +103,13 @@ static int plan_mount(const struct hf_machine *machine, struct hf_place *place, 
 	return -EBUSY;
 }
 
+static void take_limits(struct hf_place *place, const struct hf_mount *mount)
+{
+	place->mount_limit = mount->size_limit;
+	place->inodes_left = mount->nr_inodes;
+	place->min_size = mount->min_size == HF_MOUNTS_NONE ? 0 : mount->min_size;
+}
+
 static int find_bare(const struct hf_machine *machine, const char *name, uint64_t page_size,
 		     struct hf_place *place, struct hf_err *err)
 {
@@ -118,8 +126,7 @@ static int find_bare(const struct hf_machine *machine, const char *name, uint64_
 	}
 	place->name = place->path + strlen(place->dir) + 1;
 	if (mount) {
-		place->mount_limit = mount->size_limit;
-		place->inodes_left = mount->nr_inodes;
+		take_limits(place, mount);
 		return 0;
 	}
 	return plan_mount(machine, place, err);
@@ -170,8 +177,7 @@ static int find_path(const struct hf_machine *machine, const char *path, struct 
 		return hf_err_sys(err, EROFS, place->path, "the hugetlbfs on %s is mounted read-only",
 				  mount->target);
 	place->page_size = mount->page_size;
-	place->mount_limit = mount->size_limit;
-	place->inodes_left = mount->nr_inodes;
+	take_limits(place, mount);
 	place->mount = strdup(mount->target);
 	return place->mount ? 0 : hf_err_nomem(err);
 }
@@ -244,6 +250,8 @@ static int look_at_mount(const struct hf_machine *machine, struct hf_place *plac
 		place->mount_left = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
 	if (place->inodes_left != HF_MOUNTS_NONE)
 		place->inodes_left = count_inodes_left(place, &fs);
+	if (place->min_size && hf_minimum_look(machine, place, err) < 0)
+		return -err->errnum;
 	return look_at_file(place, dirfd, &st, with_holes, err);
 }
 

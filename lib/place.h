@@ -30,6 +30,8 @@ struct hf_place {
 	uint64_t mount_limit; /* bytes of the mount's size=, or HF_MOUNTS_NONE */
 	uint64_t mount_left;  /* bytes of it that are neither used nor reserved; only with a limit */
 	uint64_t inodes_left; /* or HF_MOUNTS_NONE */
+	uint64_t min_size;    /* bytes of the mount's min_size=, 0: none */
+	uint64_t min_used;    /* bytes that count against it (minimum.h) */
 
 	bool exists; /* a regular file, not a symbolic link */
 	ino_t ino;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "minimum.h"
 #include "spread.h"
 
 #define NO_LIMIT (1ULL << 50) /* pages of a node: more than there are, and a sum over nodes cannot wrap */
@@ -46,12 +47,13 @@ static uint64_t to_be_had(const struct budget *b, const struct hf_target *t)
 {
 	const struct hf_pool *pool = hf_plan_pool_of(b->plan, t);
 	const struct hf_place *place = hf_plan_place_of(b->plan, t);
-	uint64_t sum = 0, most;
+	uint64_t sum = 0, others, most;
 
 	for (size_t n = 0; n < pool->nnodes; n++)
 		sum += b->left_on[n];
+	others = pool->reserved - hf_minimum_serves(b->plan, b->pool, t);
 	if (!b->unlimited)
-		sum = sum > pool->reserved ? sum - pool->reserved : 0;
+		sum = sum > others ? sum - others : 0;
 	most = smaller(sum, b->left);
 	return place->mount_limit == HF_MOUNTS_NONE ? most
 						    : smaller(most, place->mount_left / place->page_size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plan_parts.h"
 
+#include "minimum.h"
 #include "spread.h"
 
 /* One pool's arithmetic; arrays are [nnodes]. */
@@ -15,6 +16,7 @@ struct math {
 	uint64_t *limit;        /* 0 for nodes without memory */
 	uint64_t *prefer;       /* nr that +AMOUNT without @ would like the node to have */
 	uint64_t *given, *lack; /* want_loose's */
+	uint64_t others;        /* reserved pages that are not this call's */
 };
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -130,8 +132,8 @@ static void want_total(struct math *m)
 
 /*
  * Free pages that may lie anywhere: what is missing of them is grown where they would best lie, as
- * far as that node lacks them. Others' reserved pages are free but not ours; on which node they will
- * be taken is not known.
+ * far as that node lacks them. Others' reserved pages are free but not ours, unless a mount's
+ * min_size= reserves them for these files; on which node they will be taken is not known.
  */
 static void want_loose(struct math *m)
 {
@@ -145,7 +147,7 @@ static void want_loose(struct math *m)
 		m->given[n] = 0;
 		m->lack[n] = less(m->loose_on[n], less(free_after(m, n), m->strict_on[n]));
 	}
-	missing = less(need + m->pool->reserved, have);
+	missing = less(need + m->others, have);
 	missing = hf_spread_rise(missing, count, m->given, m->lack);
 	for (size_t n = 0; n < count; n++)
 		m->out->want[n] += m->given[n];
@@ -221,6 +223,7 @@ static int plan_pool(struct hf_plan *plan, size_t pool, struct hf_err *err)
 		m.limit[n] = hf_topology_is_usable(topo, n) ? INT64_MAX : 0;
 
 	count_targets(&m, pool);
+	m.others = less(m.pool->reserved, hf_minimum_serves(plan, pool, NULL));
 	want_strict(&m);
 	want_total(&m);
 	want_loose(&m);

@@ -166,6 +166,16 @@ static uint64_t brought(const struct hf_release *r, size_t pool, size_t node)
 	return pages;
 }
 
+/* Pages of these that the mounts' min_size= reserve again. */
+static uint64_t set_aside(const struct hf_release *r, size_t pool)
+{
+	uint64_t pages = 0;
+
+	for (size_t i = 0; i < r->nsteps; i++)
+		pages += r->steps[i].pool == pool ? r->steps[i].set_aside : 0;
+	return pages;
+}
+
 /* Free pages of the node that are persistent, or will be free. */
 static uint64_t on_node(const struct hf_release *r, size_t pool, size_t node, bool planned)
 {
@@ -194,18 +204,23 @@ static int too_much(const struct hf_release *r, const struct hf_release_step *st
 
 /*
  * What a shrink is to take: as alloc's pool specs state the pool's end, files counted, the larger of
- * the amount asked for and what the files free. done: the files have gone, and what they freed was
- * measured.
+ * the amount asked for and what the files free, without what their mounts keep. done: the files have
+ * gone, and what they freed was measured.
  */
 static void want(const struct hf_release *r, struct hf_release_step *step, bool done)
 {
-	for (size_t n = 0; n < r->machine->topo.nnodes; n++) {
-		uint64_t files = 0;
+	uint64_t kept = set_aside(r, step->pool);
+
+	for (size_t n = r->machine->topo.nnodes; n-- > 0;) {
+		uint64_t files = 0, less;
 
 		for (size_t i = 0; i < r->nsteps && step->files; i++)
 			if (r->steps[i].pool == step->pool && (r->steps[i].action == HF_RELEASE_REMOVE ||
 							       r->steps[i].action == HF_RELEASE_PUNCH))
 				files += done ? r->steps[i].freed[n] : r->steps[i].wanted[n];
+		less = smaller(files, kept);
+		files -= less;
+		kept -= less;
 		step->wanted[n] = step->asked && step->asked[n] > files ? step->asked[n] : files;
 	}
 }
@@ -224,6 +239,7 @@ static int check_pool(const struct hf_release *r, const struct hf_release_step *
 		if (step->strict && step->wanted[n] > here)
 			return too_much(r, step, (int)n, step->wanted[n], here, err);
 	}
+	available -= smaller(available, set_aside(r, step->pool));
 	available = available < persistent ? available : persistent;
 	if (!step->everything && wanted > available)
 		return too_much(r, step, -1, wanted, available, err);
@@ -242,6 +258,7 @@ static void share_out(const struct hf_release *r, const struct hf_release_step *
 
 	for (size_t n = 0; n < pool->nnodes && planned; n++)
 		left += brought(r, step->pool, n);
+	left -= planned ? smaller(left, set_aside(r, step->pool)) : 0;
 	for (size_t n = 0; n < pool->nnodes; n++) {
 		uint64_t have = smaller(on_node(r, step->pool, n, planned), left);
 

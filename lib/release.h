@@ -32,6 +32,7 @@ struct hf_release_step {
 	bool strict;           /* shrink: no other node may make up */
 	uint64_t *wanted;      /* [nnodes] pages to free */
 	uint64_t *freed;       /* [nnodes] pages, measured */
+	uint64_t set_aside;    /* files: pages of these that min_size= of their mount keeps; measured */
 	char *mount;           /* umount: the mount point */
 	int directory_left;    /* umount: errno of removing the default place; 0: gone, or to stay */
 	bool done;             /* umount: it was empty and is unmounted */

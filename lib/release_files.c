@@ -11,6 +11,7 @@
 #include "fill.h"
 #include "holders.h"
 #include "hugefile.h"
+#include "minimum.h"
 
 /* A file is looked at through a mapping of its own, closed again before anything is done to it. */
 static int measure_open(struct hf_release *r, struct hf_release_step *step, struct hf_hugefile *file,
@@ -35,7 +36,7 @@ static void measure_holes(const struct hf_place *place, struct hf_release_step *
 		step->wanted[0] += hf_place_has(place, page);
 }
 
-int hf_release_measure(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
+static int measure(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
 {
 	const struct hf_place *place = &r->places[step->place];
 	bool whole = step->first == 0 && step->count == place->pages && place->filled == place->pages;
@@ -51,6 +52,40 @@ int hf_release_measure(struct hf_release *r, struct hf_release_step *step, struc
 	}
 	rc = measure_open(r, step, &file, err);
 	hf_hugefile_close(&file, &second);
+	return rc;
+}
+
+static uint64_t sum(const uint64_t *values, size_t count)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < count; i++)
+		total += values[i];
+	return total;
+}
+
+/* After the steps before this one. */
+static void plan_set_aside(const struct hf_release *r, struct hf_release_step *step)
+{
+	const struct hf_place *place = &r->places[step->place];
+	size_t nnodes = r->machine->topo.nnodes;
+	uint64_t before = 0;
+
+	if (!place->min_size)
+		return;
+	for (const struct hf_release_step *s = r->steps; s < step; s++)
+		if ((s->action == HF_RELEASE_REMOVE || s->action == HF_RELEASE_PUNCH) &&
+		    r->places[s->place].dev == place->dev)
+			before += sum(s->wanted, nnodes);
+	step->set_aside = hf_minimum_regains(place, before, sum(step->wanted, nnodes));
+}
+
+int hf_release_measure(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
+{
+	int rc = measure(r, step, err);
+
+	if (rc == 0)
+		plan_set_aside(r, step);
 	return rc;
 }
 
@@ -189,11 +224,36 @@ static int punch_file(struct hf_release *r, struct hf_release_step *step, struct
 	return rc;
 }
 
-int hf_release_file(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
+static int change_file(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
 {
 	if (step->action == HF_RELEASE_PUNCH)
 		return punch_file(r, step, err);
 	return step->stale ? remove_stale(r, step, err) : remove_file(r, step, err);
+}
+
+/* The kernel may keep more for the mount than its min_size= lacks: what the pool has reserved tells. */
+int hf_release_file(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
+{
+	const struct hf_place *place = &r->places[step->place];
+	struct hf_pool *pool = &r->machine->pools.pools[step->pool];
+	uint64_t reserved, most;
+	int rc = 0;
+
+	if (!place->min_size)
+		return change_file(r, step, err);
+	rc = hf_pool_refresh(&r->machine->root, &r->machine->topo, pool, err);
+	reserved = pool->reserved;
+	if (rc == 0)
+		rc = change_file(r, step, err);
+	if (rc == 0)
+		rc = hf_pool_refresh(&r->machine->root, &r->machine->topo, pool, err);
+	if (rc < 0)
+		return rc;
+	most = sum(step->freed, r->machine->topo.nnodes);
+	most = most < place->min_size / place->page_size ? most : place->min_size / place->page_size;
+	step->set_aside = pool->reserved > reserved ? pool->reserved - reserved : 0;
+	step->set_aside = step->set_aside < most ? step->set_aside : most;
+	return 0;
 }
 
 /* 1: empty, 0: not, or -errno. */

@@ -6,14 +6,15 @@
 
 #include "release.h"
 
-/* Where the file's pages, or those of the punched range, lie: into step->wanted. */
+/* Where the file's pages, or those of the punched range, lie: into step->wanted; and what of them the
+ * mount's min_size= will reserve again: into step->set_aside. */
 int hf_release_measure(struct hf_release *r, struct hf_release_step *step, struct hf_err *err) _must_check;
 
 /* A file that somebody has open or mapped: EBUSY with the holders. */
 int hf_release_refuse_held(struct hf_release *r, const struct hf_place *place,
 			   struct hf_err *err) _must_check;
 
-/* Removes or punches, and sets step->freed. */
+/* Removes or punches, and sets step->freed and step->set_aside. */
 int hf_release_file(struct hf_release *r, struct hf_release_step *step, struct hf_err *err) _must_check;
 
 /* Unmounts when empty. */

@@ -46,6 +46,9 @@ list() {
 	perf   cmd:hugeadm              libhugetlbfs-bin  libhugetlbfs-utils
 	perf   cmd:qemu-system-x86_64   qemu-system-x86   qemu-system-x86-core
 	vm     cmd:qemu-system-x86_64   qemu-system-x86   qemu-system-x86-core
+	peers  cmd:hugeadm              libhugetlbfs-bin  libhugetlbfs-utils
+	peers  cmd:stress-ng            stress-ng         stress-ng
+	peers  pkg                      -                 libhugetlbfs-tests
 	perf   cmd:/usr/bin/time        time              time
 	perf   cmd:gnuplot              gnuplot-nox       gnuplot
 	vm     cmd:cpio                 cpio              cpio
@@ -100,7 +103,7 @@ install_apt() {
 	}
 }
 
-[ $# -gt 0 ] || { echo "usage: deps.sh build|check|perf|vm|packages..." >&2; exit 2; }
+[ $# -gt 0 ] || { echo "usage: deps.sh build|check|peers|perf|vm|packages..." >&2; exit 2; }
 groups=$*
 manager=apt-get
 command -v apt-get >/dev/null || manager=dnf

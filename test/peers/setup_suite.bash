@@ -17,7 +17,7 @@ build() {
 setup_suite() {
 	local tests=$BATS_TEST_DIRNAME tool
 
-	for tool in hugeadm pagesize hugectl stress-ng; do
+	for tool in hugeadm pagesize stress-ng; do
 		command -v $tool >/dev/null || broken "$tool is missing: make deps-peers" || return 1
 	done
 	BATS_TEST_DIRNAME=$peers/../kernel
