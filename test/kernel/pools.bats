@@ -206,3 +206,25 @@ load helper
 	hf 0 free --umount vm0 2M
 	mark
 }
+
+@test "what min_size= of a mount reserves is its files': no page is grown twice" {
+	give 16
+	mount_huge "$mnt" pagesize=2M,size=64M,min_size=32M
+	mark
+	hf 0 alloc --dry-run --json "$mnt/vm0=16M"
+	field '[.plan[] | select(.action == "grow")] | length' 0
+	hf 0 alloc "$mnt/vm0=16M"
+	pool 16 8
+	hf 0 alloc --json "$mnt/vm1=32M"
+	pool 24 0
+	# Its pages are the mount's again as far as those of vm0 leave room for them.
+	hf 0 free --json --shrink "$mnt/vm1"
+	field '[.targets[] | "\(.action) \(.freed)"] | join(", ")' "remove 33554432, shrink 16777216"
+	has "$stderr" "$mnt/vm1: 16M stays in the pool: min_size= of $mnt keeps it"
+	pool 16 8
+	hf 0 free --quiet --shrink "$mnt/vm0"
+	equal "$stderr" ""
+	same
+	hf 1 free 2M=2M
+	same
+}

@@ -93,11 +93,11 @@ race() {
 	local round
 
 	mount_huge
-	hf 0 alloc 2M=24p
+	hf 0 alloc 2M=32p
 	crowd private 8
 	crowd memfd 8
 	for round in {1..15}; do
-		hf 0 alloc --available 2M=24p
+		hf 0 alloc 2M=32p
 		hf 0 alloc "$mnt/vm$round=16p"
 		equal "$(pages "$mnt/vm$round")" 16 "the file's pages in round $round"
 		hf 0 free "$mnt/vm$round"
@@ -156,4 +156,42 @@ crowd_hungry() {
 	disperse
 	equal "$(counters)" "32 32 0 0" counters
 	hf 0 free 2M
+}
+
+@test "alloc and free --shrink while others take the same pages: done or undone, and nothing of theirs taken" {
+	# Protects: ExecStart= and ExecStop= of one guest while others start.
+	local round refused=0 late=0
+
+	mount_huge
+	hf 0 alloc 2M=24p
+	crowd private 8
+	crowd shared 8
+	crowd memfd 8
+	for round in {1..15}; do
+		"${IN[@]}" "$HUGEFILL" free -q 2M >/dev/null
+		try alloc "$mnt/vm=8p" || {
+			refused=$((refused + 1))
+			has "$stderr" "hint: something else took pages meanwhile: try again"
+			"${IN[@]}" test ! -e "$mnt/vm"
+			continue
+		}
+		equal "$(pages "$mnt/vm")" 8 "the file's pages in round $round"
+		try free --shrink "$mnt/vm" || {
+			late=$((late + 1))
+			has "$stderr" "were to be given back, but only" "hint: hugefill free 2M"
+		}
+		"${IN[@]}" test ! -e "$mnt/vm"
+		equal "$(<"$POOL/surplus_hugepages")" 0 "surplus after round $round"
+	done
+	echo "# $refused of 15 refused, $late shrunk by less" >&3
+	disperse
+	hf 0 free 2M
+	"${IN[@]}" umount "$mnt"
+}
+
+# try ARGUMENT...: hugefill; exit 1 is an answer, too
+try() {
+	run --separate-stderr "${IN[@]}" "$HUGEFILL" "$@"
+	[ "$status" -le 1 ] || echo "exit $status: $stderr"
+	return "$status"
 }
