@@ -140,7 +140,8 @@ load helper
 		hf 0 free --shrink 2M=3p $mnt/b             | 10 0 0 0
 		check o 0 4
 		unmap o                                     | 10 4 0 0
-		hf 0 free --shrink $mnt/a                   | 4 4 4 0
+		hf 0 free --shrink $mnt/a                   | 8 8 4 0
+		hf 0 free 2M=4p                             | 4 4 4 0
 		hf 1 free 2M=1p                             | 4 4 4 0
 		umount $mnt
 		hf 0 free 2M                                | 0 0 0 0
