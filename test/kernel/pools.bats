@@ -208,7 +208,7 @@ load helper
 }
 
 @test "what min_size= of a mount reserves is its files': no page is grown twice" {
-	give 16
+	give 32
 	mount_huge "$mnt" pagesize=2M,size=64M,min_size=32M
 	mark
 	hf 0 alloc --dry-run --json "$mnt/vm0=16M"

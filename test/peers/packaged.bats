@@ -44,7 +44,7 @@ listed() {
 
 	dir=$(suite_of_libhugetlbfs) || { tell "libhugetlbfs-tests: no such package here"; return 0; }
 	hf 0 alloc 2M=64p
-	hf 0 mount --page-size 2M --mode 1777
+	hf 0 mount --page-size 2M
 	while read -r line; do
 		read -ra words <<<"$line"
 		[ -x "$dir/${words[0]}" ] || continue

@@ -35,7 +35,7 @@ race() {
 	crowd private 4
 	crowd shared 4
 	crowd memfd 4
-	for round in {1..15}; do
+	for round in {1..10}; do
 		hf 0 alloc 2M=+32p
 		equal "$(<"$POOL/surplus_hugepages")" 0 "surplus after growth $round"
 		hf 0 free 2M=32p
@@ -55,7 +55,7 @@ race() {
 	crowd private 3
 	crowd shared 5
 	crowd memfd 7
-	for round in {1..25}; do
+	for round in {1..12}; do
 		hf 0 alloc 2M=64p
 		hf 0 free 2M
 		equal "$(<"$POOL/surplus_hugepages")" 0 "surplus after round $round"
@@ -75,7 +75,7 @@ race() {
 	crowd "$mnt/vm0" 16
 	crowd shared 8
 	hold reserve 16
-	for round in {1..20}; do
+	for round in {1..12}; do
 		hf 0 free 2M
 		equal "$(pages "$mnt/vm0")" 16 "the file's pages in round $round"
 		[ "$(<"$POOL/nr_hugepages")" -ge 24 ] || { echo "the pool has $(counters)"; return 1; }
@@ -96,7 +96,7 @@ race() {
 	hf 0 alloc 2M=32p
 	crowd private 8
 	crowd memfd 8
-	for round in {1..15}; do
+	for round in {1..10}; do
 		hf 0 alloc 2M=32p
 		hf 0 alloc "$mnt/vm$round=16p"
 		equal "$(pages "$mnt/vm$round")" 16 "the file's pages in round $round"
@@ -167,7 +167,7 @@ crowd_hungry() {
 	crowd private 8
 	crowd shared 8
 	crowd memfd 8
-	for round in {1..15}; do
+	for round in {1..10}; do
 		"${IN[@]}" "$HUGEFILL" free -q 2M >/dev/null
 		try alloc "$mnt/vm=8p" || {
 			refused=$((refused + 1))
@@ -183,7 +183,7 @@ crowd_hungry() {
 		"${IN[@]}" test ! -e "$mnt/vm"
 		equal "$(<"$POOL/surplus_hugepages")" 0 "surplus after round $round"
 	done
-	echo "# $refused of 15 refused, $late shrunk by less" >&3
+	echo "# $refused of 10 refused, $late shrunk by less" >&3
 	disperse
 	hf 0 free 2M
 	"${IN[@]}" umount "$mnt"
