@@ -23,8 +23,10 @@ static int refused_growth(struct hf_plan *plan, size_t pool)
 	if (!f)
 		return -1;
 	f->wanted = bytes;
-	snprintf(f->text, sizeof(f->text), "the pool lacks %llu pages (%s), and --no-grow forbids to grow it",
-		 (unsigned long long)plan->pools[pool].grow, hf_size_exact(bytes, grow));
+	snprintf(f->text, sizeof(f->text),
+		 "the pool lacks %llu page%s (%s), and --no-grow forbids to grow it",
+		 (unsigned long long)plan->pools[pool].grow, plan->pools[pool].grow == 1 ? "" : "s",
+		 hf_size_exact(bytes, grow));
 	snprintf(f->hint, sizeof(f->hint), "leave --no-grow out, or free pages of this size");
 	hf_plan_pool_freeze(plan, pool);
 	return 0;

@@ -208,7 +208,7 @@ hint: ask for at most 22.8G more, or allow less room with --headroom' --sysroot=
 @test "--no-grow and --no-mount" {
 	fails 'hugefill alloc: 2M: the pool lacks 4032 pages (8064M), and --no-grow forbids to grow it
 hint: leave --no-grow out, or free pages of this size' --sysroot=two-nodes --no-grow 2M=20G
-	fails 'hugefill alloc: 2M: the pool lacks 1 pages (2M), and --no-grow forbids to grow it
+	fails 'hugefill alloc: 2M: the pool lacks 1 page (2M), and --no-grow forbids to grow it
 hint: leave --no-grow out, or free pages of this size' --sysroot=two-nodes --no-grow vm0=3501p
 	plans two-nodes --no-grow vm0=1p <<<'create /dev/hugepages/vm0 0 2M 0B 2M 1 1'
 	fails 'hugefill alloc: /dev/hugepages: no hugetlbfs with 2M pages is mounted, and --no-mount forbids to mount one
