@@ -42,6 +42,16 @@ int hf_hugefile_adjust(struct hf_hugefile *file, mode_t mode, uid_t uid, gid_t g
 	return 0;
 }
 
+static int cannot_create(const struct hf_place *place, int errnum, struct hf_err *err)
+{
+	int r = hf_err_sys(err, errnum, place->path, "cannot create a file in %s", place->dir);
+
+	if (errnum == EACCES)
+		hf_err_hint(err,
+			    "the directory must be this user's: chown, or --owner when the mount is made");
+	return r;
+}
+
 /* Where O_TMPFILE is refused: a dot name that cannot be guessed, renamed at the end. */
 static int create_hidden(struct hf_hugefile *file, struct hf_err *err)
 {
@@ -59,7 +69,7 @@ static int create_hidden(struct hf_hugefile *file, struct hf_err *err)
 		return 0;
 	free(file->hidden);
 	file->hidden = NULL;
-	return hf_err_sys(err, errno, file->place->path, "cannot create a file in %s", file->place->dir);
+	return cannot_create(file->place, errno, err);
 }
 
 int hf_hugefile_create(struct hf_hugefile *file, const struct hf_place *place, uint64_t bytes, mode_t mode,
@@ -78,7 +88,7 @@ int hf_hugefile_create(struct hf_hugefile *file, const struct hf_place *place, u
 		if (r < 0)
 			return r;
 	} else if (file->fd < 0) {
-		return hf_err_sys(err, errno, place->path, "cannot create a file in %s", place->dir);
+		return cannot_create(place, errno, err);
 	}
 	r = hf_hugefile_adjust(file, mode, uid, gid, err);
 	return r < 0 ? r : hf_hugefile_resize(file, bytes, err);

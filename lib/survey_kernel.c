@@ -2,7 +2,9 @@
 #include "survey_parts.h"
 
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cause.h"
 
@@ -118,10 +120,57 @@ static uint64_t memlock(const struct hf_machine *machine)
 	return bytes;
 }
 
+static bool may_lock_memory(const struct hf_machine *machine)
+{
+	static const char name[] = "CapEff:";
+	char text[8192];
+	unsigned long long caps;
+	const char *line;
+
+	if (hf_sysroot_read(&machine->root, text, sizeof(text), NULL, NULL, "proc/self/status") < 0)
+		return geteuid() == 0;
+	line = strstr(text, name);
+	return line && sscanf(line + strlen(name), " %llx", &caps) == 1 && caps >> CAP_IPC_LOCK & 1;
+}
+
+static bool is_in_group(gid_t group)
+{
+	int count = getgroups(0, NULL);
+	_cleanup_free_ gid_t *groups = count > 0 ? calloc((size_t)count, sizeof(*groups)) : NULL;
+
+	count = groups ? getgroups(count, groups) : 0;
+	for (int i = 0; i < count; i++)
+		if (groups[i] == group)
+			return true;
+	return getegid() == group;
+}
+
+/* Root asks for others, of whom nothing is known; so it is on a captured tree. */
+static void look_at_shm(struct hf_surveying *s)
+{
+	bool own = s->machine->root.live && !may_lock_memory(s->machine);
+	struct hf_finding *f;
+	uint64_t group;
+
+	if (hf_sysroot_read_u64(&s->machine->root, &group, NULL, "proc/sys/vm/hugetlb_shm_group") < 0 ||
+	    (own && is_in_group((gid_t)group)))
+		return;
+	f = hf_survey_add(s, HF_INFO, "shm-group", -1, "limits");
+	hf_survey_say(
+		f,
+		"SysV segments of huge pages (SHM_HUGETLB) are for CAP_IPC_LOCK and members of group %" PRIu64
+		" (vm.hugetlb_shm_group)%s",
+		group, own ? ": they are refused to this user" : "");
+	if (own)
+		hf_survey_hint(f, "sysctl vm.hugetlb_shm_group=%u", (unsigned)getegid());
+	else
+		hf_survey_hint(f, "sysctl vm.hugetlb_shm_group=GID");
+}
+
 /* What a user hits, though pages are there. */
 static void look_at_users(struct hf_surveying *s)
 {
-	uint64_t lock = memlock(s->machine), group;
+	uint64_t lock = memlock(s->machine);
 	char size[HF_SIZE_TEXT];
 	struct hf_finding *f;
 
@@ -136,15 +185,7 @@ static void look_at_users(struct hf_surveying *s)
 		hf_survey_hint(f,
 			       "LimitMEMLOCK=infinity in the unit, memlock in limits.conf(5), or ulimit -l");
 	}
-	if (hf_sysroot_read_u64(&s->machine->root, &group, NULL, "proc/sys/vm/hugetlb_shm_group") < 0)
-		return;
-	f = hf_survey_add(s, HF_INFO, "shm-group", -1, "limits");
-	hf_survey_say(
-		f,
-		"SysV segments of huge pages (SHM_HUGETLB) are for CAP_IPC_LOCK and members of group %" PRIu64
-		" (vm.hugetlb_shm_group)",
-		group);
-	hf_survey_hint(f, "sysctl vm.hugetlb_shm_group=GID");
+	look_at_shm(s);
 }
 
 void hf_survey_kernel(struct hf_surveying *s)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "survey_parts.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cause.h"
 
@@ -187,6 +190,25 @@ static void look_at_ways(struct hf_surveying *s, const struct hf_plan *plan)
 	}
 }
 
+/* A mount belongs to root unless it was made for somebody. */
+static void look_at_permission(struct hf_surveying *s, const struct hf_plan *plan,
+			       const struct hf_target *target)
+{
+	const struct hf_place *place = &plan->request->places[target->spec];
+	bool creates = target->action == HF_ACTION_CREATE;
+	const char *object = creates ? place->dir : place->path;
+	struct hf_finding *f;
+
+	if ((!creates && target->action != HF_ACTION_FILL && target->action != HF_ACTION_EXTEND) ||
+	    place->to_mount || faccessat(AT_FDCWD, object, creates ? W_OK | X_OK : W_OK, AT_EACCESS) == 0 ||
+	    errno != EACCES)
+		return;
+	f = hf_survey_add(s, HF_ERROR, "permission", -1, object);
+	hf_survey_say(f, creates ? "this user may not create files there" : "this user may not write to it");
+	hf_survey_hint(f, "chown %u, or --owner when %s is made", (unsigned)geteuid(),
+		       creates ? "the mount" : "the file");
+}
+
 int hf_survey_plan(const struct hf_plan *plan, struct hf_survey *survey, struct hf_err *err)
 {
 	struct hf_surveying s = { .survey = survey, .machine = plan->machine };
@@ -200,5 +222,7 @@ int hf_survey_plan(const struct hf_plan *plan, struct hf_survey *survey, struct 
 		if (plan->machine->topo.nodes[n].has_memory && !look_at_memory(&s, plan, n))
 			look_at_pages(&s, plan, n);
 	look_at_ways(&s, plan);
+	for (size_t i = 0; plan->machine->root.live && i < plan->ntargets; i++)
+		look_at_permission(&s, plan, &plan->targets[i]);
 	return hf_survey_end(&s, err);
 }

@@ -47,6 +47,48 @@ found() {
 	equal "$(found privilege caller)" 0
 }
 
+# as_nobody STATUS ARGUMENT...: hugefill must end so, in the hands of a user who may nothing
+as_nobody() {
+	run "-$1" --separate-stderr "${IN[@]}" setpriv --reuid=65534 --regid=65534 --clear-groups "$HUGEFILL" "${@:2}"
+}
+
+@test "an ordinary user is told what they may not write to" {
+	give 8
+	mount_huge
+	"${IN[@]}" truncate -s 4M "$mnt/empty"
+	"${IN[@]}" chmod 0444 "$mnt/empty"
+	mark
+	as_nobody 1 check --json "$mnt/db=2M"
+	equal "$(found permission "$mnt")" 1
+	field '.findings[] | select(.id == "permission") | .hint' "chown 65534, or --owner when the mount is made"
+	as_nobody 1 alloc "$mnt/db=2M"
+	has "$stderr" "$mnt/db: cannot create a file in $mnt: Permission denied" "hint: the directory must be this user's"
+	hf 0 check --json "$mnt/db=2M"
+	equal "$(found permission "$mnt")" 0
+	"${IN[@]}" chown 65534 "$mnt"
+	mark
+	as_nobody 0 check --json "$mnt/db=2M"
+	equal "$(found permission "$mnt")" 0
+}
+
+@test "an ordinary user is told the group that lets them make segments" {
+	local before command known gone
+
+	before=$(</proc/sys/vm/hugetlb_shm_group)
+	as_nobody 0 check --json
+	equal "$(found shm-group limits)" 1
+	command=$(jq -r '.findings[] | select(.id == "shm-group") | .hint' <<<"$output")
+	equal "$command" "sysctl vm.hugetlb_shm_group=65534" command
+	$command
+	as_nobody 0 check --json
+	gone=$(found shm-group limits)
+	# Root asks for others.
+	hf 0 check --json
+	known=$(found shm-group limits)
+	echo "$before" >/proc/sys/vm/hugetlb_shm_group
+	equal "$gone $known" "0 1" "findings, the user's and root's"
+}
+
 @test "findings about this machine come and go, and their commands mend them" {
 	give 8
 	mount_huge "$mnt"
