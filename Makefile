@@ -82,7 +82,7 @@ all: $(BIN)
 .SECONDARY:
 .PHONY: all unit deps deps-build deps-peers deps-perf deps-vm demo check check-house check-unit check-cli check-kernel \
 	check-faults check-peers check-sanitized check-valgrind check-tsan check-memory fuzz fuzz-build fuzz-run lint format perf check-vm vm-shell \
-	install uninstall dist deb rpm check-packages deps-packages clean FORCE
+	install uninstall dist deb rpm check-packages deps-packages deps-consumers check-consumers clean FORCE
 
 say = $(if $(V),,@echo "  $(1)  $@"; )
 
@@ -132,6 +132,8 @@ deps-vm:
 	@tools/deps.sh build check vm
 deps-packages:
 	@tools/deps.sh build check packages
+deps-consumers:
+	@tools/deps.sh build check consumers
 
 # Libraries that deps has just installed are seen by the next make only.
 demo: deps-build
@@ -156,6 +158,9 @@ check-faults: $(BIN)
 # Programs of others, and what they do, on pages that hugefill prepared.
 check-peers: $(BIN)
 	@test/run peers $(TESTS)
+# The runbooks in doc/, with the programs that they are about: make deps-consumers.
+check-consumers: $(BIN)
+	@test/run consumers $(TESTS)
 
 # The same program built another way: what names this build must not reach that one.
 other = env -u HUGEFILL -u HF_OBJECTS $(MAKE) --no-print-directory
@@ -237,7 +242,8 @@ INSTALLED := $(SBIN)/hugefill $(SHARE)/man/man8/hugefill.8 \
 	$(SHARE)/bash-completion/completions/hugefill $(SHARE)/zsh/site-functions/_hugefill \
 	$(SHARE)/doc/hugefill/README.md $(SHARE)/doc/hugefill/NEWS $(SHARE)/doc/hugefill/hugefill.schema.json \
 	$(UNITS)/hugefill.service $(UNITS)/hugefill@.service \
-	$(SHARE)/doc/hugefill/examples/postgresql.conf $(SHARE)/doc/hugefill/examples/libvirt.conf
+	$(SHARE)/doc/hugefill/examples/postgresql.conf $(SHARE)/doc/hugefill/examples/libvirt.conf \
+	$(SHARE)/doc/hugefill/runbooks.md
 
 install: $(BIN)
 	install -D -m 0755 $(BIN) $(SBIN)/hugefill
@@ -247,6 +253,7 @@ install: $(BIN)
 	install -D -m 0644 README.md $(SHARE)/doc/hugefill/README.md
 	install -D -m 0644 NEWS $(SHARE)/doc/hugefill/NEWS
 	install -D -m 0644 doc/hugefill.schema.json $(SHARE)/doc/hugefill/hugefill.schema.json
+	install -D -m 0644 doc/runbooks.md $(SHARE)/doc/hugefill/runbooks.md
 	install -d $(UNITS) $(SHARE)/doc/hugefill/examples
 	for unit in hugefill.service hugefill@.service; do \
 		sed 's,=hugefill ,=$(PREFIX)/sbin/hugefill ,' systemd/$$unit >$(UNITS)/$$unit && \

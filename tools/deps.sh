@@ -65,6 +65,15 @@ list() {
 	packages  cmd:rpmlint           rpmlint           rpmlint
 	packages  pc:systemd            systemd           systemd-devel
 	packages  cmd:xz                xz-utils          xz
+	consumers  pkg                      postgresql             postgresql-server
+	consumers  cmd:qemu-system-x86_64   qemu-system-x86        qemu-system-x86-core
+	consumers  cmd:dpdk-testpmd         dpdk-dev               dpdk
+	consumers  cmd:java                 default-jre-headless   java-latest-openjdk-headless
+	consumers  cmd:hugectl              libhugetlbfs-bin       libhugetlbfs-utils
+	consumers  pkg                      libhugetlbfs0          libhugetlbfs
+	consumers  pkg                      libhugetlbfs-dev       libhugetlbfs-devel
+	consumers  cmd:jq                   jq                     jq
+	consumers  cmd:ps                   procps                 procps-ng
 	EOF
 }
 
@@ -103,7 +112,7 @@ install_apt() {
 	}
 }
 
-[ $# -gt 0 ] || { echo "usage: deps.sh build|check|peers|perf|vm|packages..." >&2; exit 2; }
+[ $# -gt 0 ] || { echo "usage: deps.sh GROUP..." >&2; exit 2; }
 groups=$*
 manager=apt-get
 command -v apt-get >/dev/null || manager=dnf
