@@ -126,13 +126,6 @@ int hf_grow_write(struct hf_ladder *l, struct hf_growth *g, uint64_t target, str
 	r = hf_pool_write(&machine->root, &machine->topo, l->pool, g->node, target, err);
 	if (r < 0 && r != -EINTR)
 		return explain_write(r, err);
-	persistent = hf_pool_node_persistent(l->pool, g->node);
-	/* Linux 6.1 adds to what is written to a node as many pages as other nodes have surplus. */
-	if (persistent > target && persistent - target < target)
-		r = hf_pool_write(&machine->root, &machine->topo, l->pool, g->node,
-				  target - (persistent - target), err);
-	if (r < 0 && r != -EINTR)
-		return explain_write(r, err);
 	g->unread = false;
 	persistent = hf_pool_node_persistent(l->pool, g->node);
 	if (persistent > before) {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "policy.h"
 #include "size.h"
 
 #define MACHINE "sys/kernel/mm/hugepages"
@@ -85,6 +86,20 @@ static int read_node(const struct hf_sysroot *root, const struct hf_pool *pool, 
 	return rc;
 }
 
+/* A node that went offline since the topology was read has no pool any more: what others have is still
+ * true, and can be given back. */
+static int read_present(const struct hf_sysroot *root, const struct hf_pool *pool, unsigned id,
+			struct hf_pool_node *node, struct hf_err *err)
+{
+	int rc = read_node(root, pool, id, node, err);
+	char buf[128];
+
+	if (rc != -ENOENT || !root->live || hf_sysroot_exists(root, "%s", node_dir(pool, id, buf)))
+		return rc;
+	*err = (struct hf_err){ 0 };
+	return 0;
+}
+
 static void mirror_machine(struct hf_pool *pool)
 {
 	if (pool->nnodes)
@@ -118,7 +133,7 @@ static int read_counts(const struct hf_sysroot *root, const struct hf_topology *
 	}
 	for (size_t i = 0; rc == 0 && i < topo->nnodes; i++)
 		if (topo->nodes[i].has_memory)
-			rc = read_node(root, pool, topo->nodes[i].id, &pool->nodes[i], err);
+			rc = read_present(root, pool, topo->nodes[i].id, &pool->nodes[i], err);
 	return rc;
 }
 
@@ -299,13 +314,40 @@ static int explain_gigantic(int rc, const struct hf_pool *pool, struct hf_err *e
 	return rc;
 }
 
+/*
+ * Where other nodes hold surplus pages, Linux before 6.6 takes what is written to a node's file for so
+ * many more, and grows the node by them, or will not shrink it below them. The machine's file counts right in
+ * all versions, and one of its kind keeps to the nodes of the writer's memory policy (Documentation/
+ * admin-guide/mm/hugetlbpage.rst).
+ */
+static int write_node(const struct hf_sysroot *root, struct hf_pool *pool, unsigned id, size_t index,
+		      uint64_t persistent, struct hf_err *err)
+{
+	uint64_t elsewhere = less(pool->surplus, pool->nodes[index].surplus);
+	uint64_t others = less(hf_pool_persistent(pool), hf_pool_node_persistent(pool, index));
+	char buf[128];
+	int rc, back;
+
+	/* A cpuset may leave the node out of what a policy can name. */
+	if (!elsewhere || !hf_sysroot_exists(root, "%s/nr_hugepages_mempolicy", machine_dir(pool, buf)) ||
+	    hf_policy_node(id, true) < 0)
+		return hf_sysroot_write_u64(root, persistent, err, "%s/nr_hugepages",
+					    node_dir(pool, id, buf));
+	rc = hf_sysroot_write_u64(root, others + persistent, err, "%s/nr_hugepages_mempolicy",
+				  machine_dir(pool, buf));
+	back = hf_policy_default();
+	return rc == 0 && back < 0 ? hf_err_sys(err, -back, NULL, "cannot set the default memory policy")
+				   : rc;
+}
+
 int hf_pool_write(const struct hf_sysroot *root, const struct hf_topology *topo, struct hf_pool *pool,
 		  size_t index, uint64_t persistent, struct hf_err *err)
 {
 	unsigned id = topo->nodes[index].id;
 	char buf[128];
-	const char *dir = pool->has_nodes ? node_dir(pool, id, buf) : machine_dir(pool, buf);
-	int rc = hf_sysroot_write_u64(root, persistent, err, "%s/nr_hugepages", dir);
+	int rc = pool->has_nodes ? write_node(root, pool, id, index, persistent, err)
+				 : hf_sysroot_write_u64(root, persistent, err, "%s/nr_hugepages",
+							machine_dir(pool, buf));
 
 	if (rc < 0)
 		return explain_gigantic(explain(root, rc, "sys", err), pool, err);

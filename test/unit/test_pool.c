@@ -178,6 +178,7 @@ static void test_refusal(void)
 static void test_write(void)
 {
 	struct hf_pool *pool;
+	uint64_t total = 0;
 	struct machine m;
 
 	tree_copy("two-nodes");
@@ -191,6 +192,12 @@ static void test_write(void)
 	is_u64(pool->nodes[1].free, 1234, "and its free pages");
 	is_u64(pool->free, 4444, "and the machine's");
 	is_u64(pool->nodes[0].nr, 4096, "the other node is left alone");
+	/* Node 1 has 64 surplus pages; node 0 is to have 9 beside the 2048 persistent pages of the others. */
+	ok(hf_pool_write(&m.root, &m.topo, pool, 0, 9, &m.err) == 0, "write beside another node's surplus");
+	is_u64(pool->nodes[0].nr, 4096, "the node's own file is left alone");
+	ok(hf_sysroot_read_u64(&m.root, &total, NULL, MACHINE_2M "nr_hugepages_mempolicy") == 0,
+	   "the machine's file for the policy's nodes");
+	is_u64(total, 2057, "gets the total");
 	ok(hf_pool_write_overcommit(&m.root, pool, 77, &m.err) == 0 && pool->overcommit == 77,
 	   "overcommit is read back");
 	tree_put(NODE1_2M "surplus_hugepages", "cut");
