@@ -170,25 +170,38 @@ static void say_fragmented(struct hf_finding *f, uint64_t free, uint64_t contigu
 			   "kernel command line");
 }
 
+/* Whether the node can have no page at all any more; *here is its place among those of now. */
+static bool is_gone(const struct hf_topology *now, unsigned id, size_t *here)
+{
+	int index = hf_topology_index(now, id);
+
+	*here = index < 0 ? 0 : (size_t)index;
+	return index < 0 || !now->nodes[index].has_memory;
+}
+
 void hf_cause_of_shortage(const struct hf_machine *machine, const struct hf_pool *pool, size_t node,
 			  uint64_t missing, bool dropped, struct hf_finding *f)
 {
 	uint64_t lacking = missing * pool->page_size, contiguous = 0, free = 0, available;
+	unsigned id = machine->topo.nodes[node].id;
 	struct hf_topology now = { 0 };
 	struct hf_err ignored = { 0 };
+	bool known = hf_topology_read(&machine->root, &now, &ignored) == 0, gone;
+	size_t here = 0;
 
-	if (hf_topology_read(&machine->root, &now, &ignored) < 0 ||
-	    hf_cause_contiguous(&machine->root, machine->topo.nodes[node].id, pool->page_size, &contiguous,
-				&free) < 0) {
+	gone = known && is_gone(&now, id, &here);
+	if (!known || gone ||
+	    hf_cause_contiguous(&machine->root, id, pool->page_size, &contiguous, &free) < 0) {
 		hf_topology_free(&now);
 		f->id = "short";
-		snprintf(f->text, sizeof(f->text),
-			 "the kernel gave no more, and its free memory cannot be read");
+		snprintf(f->text, sizeof(f->text), "%s",
+			 gone ? "the node, or its memory, went offline meanwhile"
+			      : "the kernel gave no more, and its free memory cannot be read");
 		return;
 	}
 	available = now.mem_available;
-	if (now.nnodes > 1 && node < now.nnodes && now.nodes[node].mem_free < available)
-		available = now.nodes[node].mem_free;
+	if (now.nnodes > 1 && now.nodes[here].mem_free < available)
+		available = now.nodes[here].mem_free;
 	if (now.nnodes == 1)
 		free = now.mem_free;
 	if (available < lacking)

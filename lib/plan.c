@@ -24,15 +24,17 @@ struct hf_finding *hf_plan_find(struct hf_plan *plan, const char *id, bool fatal
 }
 
 /* Without @, nodes that this process's cpuset leaves out are not meant: the kernel grants nothing
- * there. Returns how many are. */
-static size_t usable_nodes(const struct hf_topology *topo, bool placed, struct hf_nodeset *nodes)
+ * there; nor are those that went offline since the specs were read. */
+static void usable_nodes(const struct hf_topology *topo, bool placed, struct hf_nodeset *nodes)
 {
 	struct hf_nodeset allowed;
 
+	if (placed)
+		return;
+	hf_nodeset_and(nodes, &topo->memory, nodes);
 	hf_nodeset_and(nodes, &topo->mems_allowed, &allowed);
-	if (!placed && !hf_nodeset_is_empty(&allowed))
+	if (!hf_nodeset_is_empty(&allowed))
 		*nodes = allowed;
-	return hf_nodeset_count(nodes);
 }
 
 /* The part's pages spread over its nodes, added to the shares. */
@@ -42,12 +44,17 @@ static int add_part(struct hf_plan *plan, struct hf_target *t, const struct hf_s
 	const struct hf_topology *topo = &plan->machine->topo;
 	const struct hf_pool *pool = hf_plan_pool_of(plan, t);
 	struct hf_nodeset nodes = part->nodes;
-	size_t count = usable_nodes(topo, part->placed, &nodes);
-	struct hf_share *shares = reallocarray(t->shares, t->nshares + count, sizeof(*shares));
+	struct hf_share *shares;
 	uint64_t pages, each;
-	size_t i = 0;
+	size_t count, i = 0;
 	int r;
 
+	usable_nodes(topo, part->placed, &nodes);
+	count = hf_nodeset_count(&nodes);
+	r = hf_topology_require(topo, &nodes, hf_plan_spec_of(plan, t)->text, err);
+	if (r < 0)
+		return r;
+	shares = reallocarray(t->shares, t->nshares + count, sizeof(*shares));
 	if (!shares)
 		return hf_err_nomem(err);
 	t->shares = shares;

@@ -296,6 +296,22 @@ int hf_topology_index(const struct hf_topology *topo, unsigned id)
 	return -1;
 }
 
+int hf_topology_require(const struct hf_topology *topo, const struct hf_nodeset *nodes, const char *object,
+			struct hf_err *err)
+{
+	char list[LIST_TEXT];
+
+	for (int id = hf_nodeset_next(nodes, 0); id >= 0; id = hf_nodeset_next(nodes, (unsigned)id + 1)) {
+		if (hf_nodeset_has(&topo->memory, (unsigned)id))
+			continue;
+		hf_err_set(err, ENODEV, object, "node %d, or its memory, went offline meanwhile", id);
+		hf_err_hint(err, "the nodes with memory are %s",
+			    hf_nodeset_format(&topo->memory, '+', list, sizeof(list)));
+		return -ENODEV;
+	}
+	return 0;
+}
+
 uint64_t hf_topology_memory(const struct hf_topology *topo, const struct hf_nodeset *nodes)
 {
 	struct hf_nodeset meant;

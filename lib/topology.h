@@ -38,6 +38,11 @@ int hf_topology_read(const struct hf_sysroot *root, struct hf_topology *topo, st
 	_nonnull(1, 2, 3);
 void hf_topology_free(struct hf_topology *topo);
 
+/* -ENODEV unless all of these nodes (still) have memory: what was checked when specs were read may have gone
+ * offline since. */
+int hf_topology_require(const struct hf_topology *topo, const struct hf_nodeset *nodes, const char *object,
+			struct hf_err *err) _must_check _nonnull(1, 2, 3, 4);
+
 /* Index of a node id, or -1. */
 int hf_topology_index(const struct hf_topology *topo, unsigned id);
 
