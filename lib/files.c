@@ -46,10 +46,10 @@ static int count_nodes(const char *map, uint64_t page_size, uint64_t pages, cons
 	return 0;
 }
 
-int hf_files_where(int fd, uint64_t page_size, uint64_t size, uint64_t filled, const struct hf_topology *topo,
-		   uint64_t *nodes)
+int hf_files_where(int fd, uint64_t page_size, uint64_t first, uint64_t pages, uint64_t filled,
+		   const struct hf_topology *topo, uint64_t *nodes)
 {
-	uint64_t pages = size / page_size + (size % page_size != 0), found;
+	uint64_t found;
 	char *map;
 	int rc;
 
@@ -58,7 +58,8 @@ int hf_files_where(int fd, uint64_t page_size, uint64_t size, uint64_t filled, c
 		return 0;
 	if (pages > filled + MOST_HOLES)
 		return -E2BIG;
-	map = mmap(NULL, pages * page_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	map = mmap(NULL, pages * page_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd,
+		   (off_t)(first * page_size));
 	if (map == MAP_FAILED)
 		return -errno;
 	rc = hf_minor_map(map, page_size, pages, NULL, &found);
@@ -84,14 +85,14 @@ static int open_checked(const struct walk *w, int dirfd, const char *name, const
 
 static int ask_nodes(const struct walk *w, int dirfd, const char *name, struct hf_file *file)
 {
+	uint64_t pages = file->size / file->page_size + (file->size % file->page_size != 0);
 	_cleanup_close_ int fd = -1;
 
 	file->nodes = calloc(w->topo->nnodes + 1, sizeof(*file->nodes));
 	if (!file->nodes)
 		return -ENOMEM;
 	fd = open_checked(w, dirfd, name, file);
-	if (fd >= 0 &&
-	    hf_files_where(fd, file->page_size, file->size, file->filled, w->topo, file->nodes) == 0)
+	if (fd >= 0 && hf_files_where(fd, file->page_size, 0, pages, file->filled, w->topo, file->nodes) == 0)
 		return 0;
 	free(file->nodes);
 	file->nodes = NULL;

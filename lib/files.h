@@ -38,10 +38,11 @@ void hf_files_free(struct hf_files *files);
 /* By device and inode; NULL: none of them. */
 const struct hf_file *hf_files_find(const struct hf_files *files, dev_t dev, ino_t ino);
 
-/* Counts the pages of the hugetlbfs file fd (open for reading and writing) by node. -errno: cannot be
- * told; -E2BIG: the holes are too many to ask for each page. */
-int hf_files_where(int fd, uint64_t page_size, uint64_t size, uint64_t filled, const struct hf_topology *topo,
-		   uint64_t *nodes) _must_check _nonnull(5, 6);
+/* Counts the pages of a range of the hugetlbfs file fd (open for reading and writing) by node; those that
+ * are not there stay holes. filled: pages that the whole file has. -errno: cannot be told; -E2BIG: the
+ * holes are too many to ask for each page. */
+int hf_files_where(int fd, uint64_t page_size, uint64_t first, uint64_t pages, uint64_t filled,
+		   const struct hf_topology *topo, uint64_t *nodes) _must_check _nonnull(6, 7);
 
 /* What a mount counts itself, which it does only where it has a limit (statfs). */
 struct hf_mount_usage {

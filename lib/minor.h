@@ -12,7 +12,7 @@
 #include "util.h"
 
 /*
- * map is a shared mapping of the whole file, made writable and with MAP_NORESERVE, so that looking
+ * map is a shared mapping of these pages of the file, made writable and with MAP_NORESERVE, so that looking
  * takes no page from anybody. Sets the bit of each page that was mapped in present[pages / 8 + 1],
  * which may be NULL, and *found. Returns 0 or -errno: ENOSYS, EINVAL, EPERM where the kernel has no
  * such thing or refuses it.

@@ -85,18 +85,24 @@ static int add_part(struct hf_release *r, struct hf_release_step *step, const st
 		    const struct hf_spec_part *part, struct hf_err *err)
 {
 	const struct hf_topology *topo = &r->machine->topo;
-	size_t count = hf_nodeset_count(&part->nodes), i = 0;
+	struct hf_nodeset nodes = part->nodes;
+	size_t count, i = 0;
 	uint64_t pages;
-	int rc = hf_size_pages(&part->amount, spec->page_size, hf_topology_memory(topo, &part->nodes),
-			       spec->text, &pages, err);
+	int rc;
 
+	if (!part->placed)
+		hf_nodeset_and(&nodes, &topo->memory, &nodes);
+	count = hf_nodeset_count(&nodes);
+	rc = hf_topology_require(topo, &nodes, spec->text, err);
+	if (rc == 0)
+		rc = hf_size_pages(&part->amount, spec->page_size, hf_topology_memory(topo, &nodes),
+				   spec->text, &pages, err);
 	if (rc < 0)
 		return rc;
 	if (part->amount.relative)
 		return hf_err_usage(err, spec->text,
 				    "+ has no meaning when pages are given back; write the amount alone");
-	for (int id = hf_nodeset_next(&part->nodes, 0); id >= 0;
-	     id = hf_nodeset_next(&part->nodes, (unsigned)id + 1))
+	for (int id = hf_nodeset_next(&nodes, 0); id >= 0; id = hf_nodeset_next(&nodes, (unsigned)id + 1))
 		step->asked[hf_topology_index(topo, (unsigned)id)] += pages / count + (i++ < pages % count);
 	step->strict = part->placed;
 	return 0;
@@ -202,6 +208,24 @@ static int too_much(const struct hf_release *r, const struct hf_release_step *st
 	return -EBUSY;
 }
 
+/* Into wanted; what the mounts' min_size= keeps of it is taken from the last nodes. */
+static void count_files(const struct hf_release *r, struct hf_release_step *step, bool done)
+{
+	uint64_t kept = set_aside(r, step->pool);
+
+	for (size_t n = r->machine->topo.nnodes; n-- > 0;) {
+		uint64_t files = 0, stays;
+
+		for (size_t i = 0; i < r->nsteps && step->files; i++)
+			if (r->steps[i].pool == step->pool && (r->steps[i].action == HF_RELEASE_REMOVE ||
+							       r->steps[i].action == HF_RELEASE_PUNCH))
+				files += done ? r->steps[i].freed[n] : r->steps[i].wanted[n];
+		stays = smaller(files, kept);
+		step->wanted[n] = files - stays;
+		kept -= stays;
+	}
+}
+
 /*
  * What a shrink is to take: as alloc's pool specs state the pool's end, files counted, the larger of
  * the amount asked for and what the files free, without what their mounts keep. done: the files have
@@ -209,19 +233,22 @@ static int too_much(const struct hf_release *r, const struct hf_release_step *st
  */
 static void want(const struct hf_release *r, struct hf_release_step *step, bool done)
 {
-	uint64_t kept = set_aside(r, step->pool);
+	size_t nnodes = r->machine->topo.nnodes;
+	uint64_t asked, files;
 
-	for (size_t n = r->machine->topo.nnodes; n-- > 0;) {
-		uint64_t files = 0, less;
+	count_files(r, step, done);
+	if (!step->asked)
+		return;
+	asked = sum(step->asked, nnodes);
+	files = sum(step->wanted, nnodes);
+	for (size_t n = 0; n < nnodes; n++) {
+		uint64_t more = step->asked[n] > step->wanted[n] ? step->asked[n] - step->wanted[n] : 0;
 
-		for (size_t i = 0; i < r->nsteps && step->files; i++)
-			if (r->steps[i].pool == step->pool && (r->steps[i].action == HF_RELEASE_REMOVE ||
-							       r->steps[i].action == HF_RELEASE_PUNCH))
-				files += done ? r->steps[i].freed[n] : r->steps[i].wanted[n];
-		less = smaller(files, kept);
-		files -= less;
-		kept -= less;
-		step->wanted[n] = step->asked && step->asked[n] > files ? step->asked[n] : files;
+		/* An amount without @ is one for all nodes: what files free on any of them counts. */
+		if (!step->strict)
+			more = smaller(more, asked > files ? asked - files : 0);
+		step->wanted[n] += more;
+		files += more;
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "elsewhere.h"
+#include "files.h"
 #include "fill.h"
 #include "holders.h"
 #include "hugefile.h"
@@ -26,14 +27,26 @@ static int measure_open(struct hf_release *r, struct hf_release_step *step, stru
 	return rc < 0 ? rc : hf_fill_where(file, &r->machine->topo, NULL, step->wanted, &elsewhere, err);
 }
 
-/* Holes would be filled by looking: then the pages that are there are counted as on the first node. */
-static void measure_holes(const struct hf_place *place, struct hf_release_step *step)
+/* Looking must not fill holes. Where the kernel does not tell, the pages count as on the first node. */
+static int measure_range(struct hf_release *r, struct hf_release_step *step, struct hf_hugefile *file,
+			 struct hf_err *err)
 {
+	const struct hf_place *place = &r->places[step->place];
+	int rc;
+
+	if (r->machine->topo.nnodes > 1) {
+		rc = hf_hugefile_open(file, place, err);
+		if (rc < 0 || hf_files_where(file->fd, place->page_size, step->first, step->count,
+					     place->filled, &r->machine->topo, step->wanted) == 0)
+			return rc;
+		memset(step->wanted, 0, r->machine->topo.nnodes * sizeof(*step->wanted));
+	}
 	if (step->action == HF_RELEASE_REMOVE)
 		step->wanted[0] = place->filled;
 	for (uint64_t page = step->first;
 	     step->action == HF_RELEASE_PUNCH && page < step->first + step->count; page++)
 		step->wanted[0] += hf_place_has(place, page);
+	return 0;
 }
 
 static int measure(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
@@ -46,11 +59,8 @@ static int measure(struct hf_release *r, struct hf_release_step *step, struct hf
 
 	if (!place->filled)
 		return 0;
-	if (!whole || r->machine->topo.nnodes == 1) {
-		measure_holes(place, step);
-		return 0;
-	}
-	rc = measure_open(r, step, &file, err);
+	rc = whole && r->machine->topo.nnodes > 1 ? measure_open(r, step, &file, err)
+						  : measure_range(r, step, &file, err);
 	hf_hugefile_close(&file, &second);
 	return rc;
 }

@@ -52,10 +52,10 @@ static void test_where(void)
 	FILE *plain = tmpfile();
 	int fd = plain ? fileno(plain) : -1;
 
-	ok(hf_files_where(fd, 2 << 20, 2 << 20, 0, &topo, on) == 0 && on[0] == 0, "no pages lie nowhere");
-	ok(hf_files_where(fd, 2 << 20, 1ULL << 62, 1, &topo, on) == -E2BIG, "too many holes to ask");
-	ok(hf_files_where(fd, 2 << 20, 2 << 20, 1, &topo, on) < 0, "a plain file is refused");
-	ok(hf_files_where(-1, 2 << 20, 2 << 20, 1, &topo, on) == -EBADF, "so is none");
+	ok(hf_files_where(fd, 2 << 20, 0, 1, 0, &topo, on) == 0 && on[0] == 0, "no pages lie nowhere");
+	ok(hf_files_where(fd, 2 << 20, 0, 1ULL << 41, 1, &topo, on) == -E2BIG, "too many holes to ask");
+	ok(hf_files_where(fd, 2 << 20, 0, 1, 1, &topo, on) < 0, "a plain file is refused");
+	ok(hf_files_where(-1, 2 << 20, 0, 1, 1, &topo, on) == -EBADF, "so is none");
 	if (plain)
 		fclose(plain);
 }
