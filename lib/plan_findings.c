@@ -10,26 +10,48 @@ static const char *name_of(const struct hf_plan *plan, const struct hf_target *t
 	return hf_target_is_file(t) ? hf_plan_place_of(plan, t)->path : hf_plan_spec_of(plan, t)->text;
 }
 
-static int refused_growth(struct hf_plan *plan, size_t pool)
+/* node -1: the machine as a whole. */
+static int refuse_pages(struct hf_plan *plan, size_t pool, int node, uint64_t pages)
 {
-	uint64_t page_size = plan->machine->pools.pools[pool].page_size;
-	uint64_t bytes = plan->pools[pool].grow * page_size;
+	uint64_t page_size = plan->machine->pools.pools[pool].page_size, bytes = pages * page_size;
 	struct hf_finding *f;
 	SIZES(size, grow);
 
-	if (!plan->request->no_grow || !plan->pools[pool].grows)
-		return 0;
-	f = hf_plan_find(plan, "no-grow", !plan->request->best_effort, -1, hf_size_exact(page_size, size));
+	f = hf_plan_find(plan, "no-grow", !plan->request->best_effort, node, hf_size_exact(page_size, size));
 	if (!f)
 		return -1;
 	f->wanted = bytes;
 	snprintf(f->text, sizeof(f->text),
-		 "the pool lacks %llu page%s (%s), and --no-grow forbids to grow it",
-		 (unsigned long long)plan->pools[pool].grow, plan->pools[pool].grow == 1 ? "" : "s",
+		 "the %spool lacks %llu page%s (%s), and --no-grow forbids to grow it",
+		 node >= 0 ? "node's " : "", (unsigned long long)pages, pages == 1 ? "" : "s",
 		 hf_size_exact(bytes, grow));
-	snprintf(f->hint, sizeof(f->hint), "leave --no-grow out, or free pages of this size");
-	hf_plan_pool_freeze(plan, pool);
+	snprintf(f->hint, sizeof(f->hint), "leave --no-grow out, or free pages of this size%s",
+		 node >= 0 ? " on this node" : "");
 	return 0;
+}
+
+/* What a strict placement lacks is the node's; only the rest could lie elsewhere. */
+static int refused_growth(struct hf_plan *plan, size_t pool)
+{
+	const struct hf_pool *now = &plan->machine->pools.pools[pool];
+	const struct hf_plan_pool *p = &plan->pools[pool];
+	uint64_t rest = p->grow;
+	int r = 0;
+
+	if (!plan->request->no_grow || !p->grows)
+		return 0;
+	for (size_t n = 0; n < now->nnodes && r == 0; n++) {
+		uint64_t must = p->must[n] < p->want[n] ? p->must[n] : p->want[n];
+
+		if (must <= now->nodes[n].nr)
+			continue;
+		rest -= must - now->nodes[n].nr;
+		r = refuse_pages(plan, pool, (int)plan->machine->topo.nodes[n].id, must - now->nodes[n].nr);
+	}
+	if (r == 0 && (rest || !p->grow))
+		r = refuse_pages(plan, pool, -1, rest);
+	hf_plan_pool_freeze(plan, pool);
+	return r;
 }
 
 /* Growth takes memory from everything else that runs. */

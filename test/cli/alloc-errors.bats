@@ -210,6 +210,8 @@ hint: ask for at most 22.8G more, or allow less room with --headroom' --sysroot=
 hint: leave --no-grow out, or free pages of this size' --sysroot=two-nodes --no-grow 2M=20G
 	fails 'hugefill alloc: 2M: the pool lacks 1 page (2M), and --no-grow forbids to grow it
 hint: leave --no-grow out, or free pages of this size' --sysroot=two-nodes --no-grow vm0=3501p
+	fails 'hugefill alloc: 2M: node 1: requested 3G, obtained 0: the node'"'"'s pool lacks 1536 pages (3G), and --no-grow forbids to grow it
+hint: leave --no-grow out, or free pages of this size on this node' --sysroot=two-nodes --no-grow 2M=3648p@1
 	plans two-nodes --no-grow vm0=1p <<<'create /dev/hugepages/vm0 0 2M 0B 2M 1 1'
 	fails 'hugefill alloc: /dev/hugepages: no hugetlbfs with 2M pages is mounted, and --no-mount forbids to mount one
 hint: mount -t hugetlbfs -o pagesize=2M,nosuid,nodev hugetlbfs /dev/hugepages' --sysroot=one-node --no-mount vm0=2M
