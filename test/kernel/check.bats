@@ -135,10 +135,14 @@ as_nobody() {
 }
 
 @test "the advice is what makes the same pools again" {
+	local arguments
+
 	give 64
 	hf 0 check --persist --json
 	jq -r .persist.conf <<<"$output" >"$tmp/conf"
-	field .persist.kernel_arguments "default_hugepagesz=2M hugepagesz=2M hugepages=32"
+	arguments=$(jq -r .persist.kernel_arguments <<<"$output")
+	matches "$arguments" "^default_hugepagesz=2M hugepagesz=2M hugepages=(32|(,?[0-9]+:[0-9]+)+)$"
+	equal "$(tr , '\n' <<<"${arguments##*=}" | awk -F: '{ sum += $NF } END { print sum }')" 32 "pages of all nodes"
 	give 0
 	hf 0 alloc --from "$tmp/conf"
 	pool 32 32

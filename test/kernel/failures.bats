@@ -52,7 +52,7 @@ start_short_growth() {
 }
 
 @test "a pool that gets fewer pages than asked: requested, obtained, reason" {
-	start_short_growth 2..3 alloc 2M=1G
+	start_short_growth 2..3 alloc 2M=1G@0
 	ended 1
 	matches "$(<"$err")" "hugefill alloc: 2M: node 0: requested 1G, obtained [1-9][0-9]*M: [a-z].*hint: "
 	matches "$(<"$err")" "2M: the pool is short: 512 pages were wanted in all, [1-9][0-9]* could be had"
@@ -60,7 +60,7 @@ start_short_growth() {
 }
 
 @test "the same for a file: neither mount nor file stays" {
-	start_short_growth 2..3 alloc --json vm0=1G
+	start_short_growth 2..3 alloc --json vm0=1G@0
 	ended 1
 	equal "$(jq -r '.findings[0] | [.fatal, .object, .node, .wanted, .got > 0] | join(" ")' "$out")" \
 		"true 2M 0 1073741824 true"
@@ -71,7 +71,7 @@ start_short_growth() {
 @test "what cannot be undone is listed, with the command that mends it" {
 	local pages
 
-	start_short_growth 2+ alloc --json 2M=1G
+	start_short_growth 2+ alloc --json 2M=1G@0
 	ended 1
 	pages=$(<"$POOL/nr_hugepages")
 	has "$(<"$err")" "hugefill alloc: could not be undone:" "$pages pages that were added on node 0 stay" \

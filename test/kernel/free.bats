@@ -68,7 +68,7 @@ surplus() {
 }
 
 @test "a pool with an amount gives back that much" {
-	give 128
+	hf 0 alloc 2M=128M@0
 	hf 0 free --json 2M=64M
 	field '.targets[0].freed' 67108864
 	pool 32 32

@@ -54,12 +54,12 @@ keys() {
 }
 
 @test "--raw: a line a target and node, as many words in each" {
-	hf 0 alloc --raw 2M=128M vm0=64M
+	hf 0 alloc --raw 2M=128M@0 vm0=64M@0
 	equal "${lines[0]}" "TARGET NODE PAGESIZE REQUESTED FILLED THREADS TIME RATE SPEEDUP STDEV"
 	equal "$(awk '{ print NF }' <<<"$output" | sort -u)" 10 "words in a line"
 	matches "${lines[1]}" '^2M 0 2M 128M 128M - '
 	matches "${lines[2]}" '^/dev/hugepages/vm0 0 2M 64M 64M [1-9] [0-9.]+ '
-	hf 0 alloc --raw --bytes --noheadings -o TARGET,FILLED,PAGES,ACTION vm0=64M
+	hf 0 alloc --raw --bytes --noheadings -o TARGET,FILLED,PAGES,ACTION vm0=64M@0
 	equal "$output" "/dev/hugepages/vm0 67108864 32 keep"
 	hf 0 free --raw --noheadings --umount --shrink -o ACTION,FREED vm0
 	equal "$output" $'remove 64M\nshrink 64M\numount -'
@@ -67,13 +67,13 @@ keys() {
 }
 
 @test "the table for people, and --quiet" {
-	hf 0 alloc 2M=64M
+	hf 0 alloc 2M=64M@0
 	matches "${lines[0]}" '^TARGET +NODE +PAGESIZE +REQUESTED +FILLED +THREADS +TIME +RATE +SPEEDUP +STDEV'
 	matches "${lines[1]}" '^2M +0 +2M +64M +64M'
 	equal "$stderr" "" "standard error"
 	hf 0 alloc --quiet 2M=64M
 	equal "$output$stderr" "" output
-	hf 0 alloc --verbose 2M=66M
+	hf 0 alloc --verbose 2M=66M@0
 	has "$stderr" "hugefill alloc: grow"
 	hf 0 free --quiet 2M
 	equal "$output$stderr" "" output

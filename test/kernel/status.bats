@@ -11,9 +11,10 @@ setup_file() {
 	cc -O2 -Wall -Wextra -D_GNU_SOURCE -o "$BATS_FILE_TMPDIR/kinds" "$BATS_TEST_DIRNAME/kinds.c"
 }
 
-# kinds VERB PAGES [NAME]: in the background, until the end of the test; sets pid
+# kinds VERB PAGES [NAME]: in the background, with node 0's pages while it has some, until the end of the
+# test; sets pid
 kinds() {
-	start "$BATS_FILE_TMPDIR/kinds" "$@"
+	start numactl --preferred=0 "$BATS_FILE_TMPDIR/kinds" "$@"
 	wait_until grep -q ready "$out"
 }
 
