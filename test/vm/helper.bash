@@ -7,6 +7,8 @@
 load ../kernel/helper
 WHERE=$BATS_SUITE_TMPDIR/where
 NODES=/sys/devices/system/node
+# Here every row counts.
+BY_TARGET=.
 
 # The other's, and each node: a page that comes back to the wrong node is a change.
 print_pools() {

@@ -196,6 +196,35 @@ load helper
 	hf 0 free --shrink "$mnt/db"
 }
 
+# freed "NODE PAGES; ...": rows of the JSON document that freed some
+freed() {
+	field '[.targets[] | select(.freed > 0) | "\(.node) \(.freed / 2097152)"] | join("; ")' "$1"
+}
+
+@test "what is freed counts on the nodes where it lay, holes or not" {
+	mount_huge
+	mark
+	hf 0 alloc "$mnt/db=16M"
+	hf 0 free --json --punch 2M:4M "$mnt/db"
+	freed "1 1; 2 1"
+	hf 0 free --json --shrink --punch 0:8M "$mnt/db"
+	freed "0 1; 3 1; 0 1; 3 1"
+	pools 1 2 2 1
+	hf 0 free --json --shrink "$mnt/db"
+	freed "0 1; 1 1; 2 1; 3 1; 0 1; 1 1; 2 1; 3 1"
+	pools 0 1 1 0
+	hf 0 free 2M
+}
+
+@test "an amount without @ is given back once, whatever of it the files of the call free" {
+	mount_huge
+	mark
+	hf 0 alloc 2M=80M "$mnt/a=32M" "$mnt/b=32M@0"
+	pools 16 8 8 8
+	hf 0 free --shrink 2M=80M "$mnt/a" "$mnt/b"
+	pools 0 0 0 0
+}
+
 @test "holes are filled where the plan wants them, what is there stays" {
 	mount_huge
 	give_nodes 8 8 8 8
@@ -227,7 +256,8 @@ load helper
 	give_nodes 8 2 8 8
 	mark
 	hf 1 alloc --json --no-grow "$mnt/db=32M@all"
-	field '.findings[0] | [.id, .object, .wanted] | join(" ")' "no-grow 2M 4194304"
+	field '.findings | map([.id, .object, .node, .wanted] | join(" ")) | join(", ")' "no-grow 2M 1 4194304"
+	has "$stderr" "2M: node 1: requested 4M, obtained 0: the node's pool lacks 2 pages (4M)" "hint: "
 	same
 	hf 1 alloc --no-grow "$mnt/db=32M@1"
 	same
@@ -276,7 +306,7 @@ fail_on_short_node() {
 	wait_until has_reserved 16
 	"${IN[@]}" numactl --membind=2 fallocate -l 6M "$mnt/other"
 	ended 1
-	has "$(<"$err")" "2M: the pool lacks 2 pages (4M)" "another program changed the machine meanwhile" "hint: "
+	has "$(<"$err")" "2M: node 2: requested 4M, obtained 0: the node's pool lacks 2 pages (4M)" "another program changed the machine meanwhile" "hint: "
 	"${IN[@]}" rm "$mnt/other"
 	same
 }
@@ -321,8 +351,15 @@ fail_on_short_node() {
 	field '[.plan[] | select(.action == "create") | .threads] | join(" ")' "1 3 2 2"
 	hf 0 alloc --dry-run --json --threads 8 vm0=2M@0,254M@1
 	field '[.plan[] | select(.action == "create") | .threads] | join(" ")' "1 7"
+	hf 0 alloc --dry-run --json --threads 8 vm0=2M@0,4M@1,2M@2,120M@3
+	field '[.plan[] | select(.action == "create") | .threads] | join(" ")' "1 1 1 5"
 	hf 0 alloc --dry-run --json vm0=64M
 	field '[.plan[] | select(.action == "create") | .threads] | join(" ")' "1 1 1 1"
+	# Fewer than nodes: whose first node it is; these serve the others after it.
+	hf 0 alloc --dry-run --json --threads 2 vm0=64M
+	field '[.plan[] | select(.action == "create") | .threads // "-"] | join(" ")' "1 1 - -"
+	hf 0 alloc --dry-run --json --threads 1 vm0=2M@0,60M@2,2M@3
+	field '[.plan[] | select(.action == "create") | .threads // "-"] | join(" ")' "- 1 -"
 	same
 }
 
