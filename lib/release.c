@@ -78,7 +78,9 @@ static int plan_file(struct hf_release *r, const struct hf_spec *spec, size_t in
 	step->first = r->request->punch ? r->request->punch_offset / place->page_size : 0;
 	step->count = r->request->punch ? r->request->punch_length / place->page_size : place->pages;
 	rc = hf_release_refuse_held(r, place, err);
-	return rc < 0 ? rc : hf_release_measure(r, step, err);
+	if (rc == 0)
+		hf_release_measure(r, step);
+	return rc;
 }
 
 static int add_part(struct hf_release *r, struct hf_release_step *step, const struct hf_spec *spec,

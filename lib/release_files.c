@@ -27,42 +27,46 @@ static int measure_open(struct hf_release *r, struct hf_release_step *step, stru
 	return rc < 0 ? rc : hf_fill_where(file, &r->machine->topo, NULL, step->wanted, &elsewhere, err);
 }
 
-/* Looking must not fill holes. Where the kernel does not tell, the pages count as on the first node. */
+/* Looking must not fill holes. */
 static int measure_range(struct hf_release *r, struct hf_release_step *step, struct hf_hugefile *file,
 			 struct hf_err *err)
 {
 	const struct hf_place *place = &r->places[step->place];
-	int rc;
+	int rc = hf_hugefile_open(file, place, err);
 
-	if (r->machine->topo.nnodes > 1) {
-		rc = hf_hugefile_open(file, place, err);
-		if (rc < 0 || hf_files_where(file->fd, place->page_size, step->first, step->count,
-					     place->filled, &r->machine->topo, step->wanted) == 0)
-			return rc;
-		memset(step->wanted, 0, r->machine->topo.nnodes * sizeof(*step->wanted));
-	}
+	return rc < 0 ? rc
+		      : hf_files_where(file->fd, place->page_size, step->first, step->count, place->filled,
+				       &r->machine->topo, step->wanted);
+}
+
+static void measure_on_first(const struct hf_place *place, struct hf_release_step *step)
+{
 	if (step->action == HF_RELEASE_REMOVE)
 		step->wanted[0] = place->filled;
 	for (uint64_t page = step->first;
 	     step->action == HF_RELEASE_PUNCH && page < step->first + step->count; page++)
 		step->wanted[0] += hf_place_has(place, page);
-	return 0;
 }
 
-static int measure(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
+static void measure(struct hf_release *r, struct hf_release_step *step)
 {
 	const struct hf_place *place = &r->places[step->place];
 	bool whole = step->first == 0 && step->count == place->pages && place->filled == place->pages;
 	struct hf_hugefile file = HF_HUGEFILE_INIT;
-	struct hf_err second = { 0 };
-	int rc;
+	size_t nnodes = r->machine->topo.nnodes;
+	struct hf_err ignored = { 0 };
+	int rc = -ENOSYS;
 
 	if (!place->filled)
-		return 0;
-	rc = whole && r->machine->topo.nnodes > 1 ? measure_open(r, step, &file, err)
-						  : measure_range(r, step, &file, err);
-	hf_hugefile_close(&file, &second);
-	return rc;
+		return;
+	if (nnodes > 1)
+		rc = whole ? measure_open(r, step, &file, &ignored) : measure_range(r, step, &file, &ignored);
+	hf_hugefile_close(&file, &ignored);
+	if (rc == 0)
+		return;
+	/* A directory's owner may remove files that he may not open. */
+	memset(step->wanted, 0, nnodes * sizeof(*step->wanted));
+	measure_on_first(place, step);
 }
 
 static uint64_t sum(const uint64_t *values, size_t count)
@@ -90,13 +94,10 @@ static void plan_set_aside(const struct hf_release *r, struct hf_release_step *s
 	step->set_aside = hf_minimum_regains(place, before, sum(step->wanted, nnodes));
 }
 
-int hf_release_measure(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
+void hf_release_measure(struct hf_release *r, struct hf_release_step *step)
 {
-	int rc = measure(r, step, err);
-
-	if (rc == 0)
-		plan_set_aside(r, step);
-	return rc;
+	measure(r, step);
+	plan_set_aside(r, step);
 }
 
 /* Whether somebody has it open or mapped: 1 or 0, or -1: it may not be opened, to find out. */

@@ -6,9 +6,9 @@
 
 #include "release.h"
 
-/* Where the file's pages, or those of the punched range, lie: into step->wanted; and what of them the
- * mount's min_size= will reserve again: into step->set_aside. */
-int hf_release_measure(struct hf_release *r, struct hf_release_step *step, struct hf_err *err) _must_check;
+/* Where the file's pages, or those of the punched range, lie: into step->wanted; where that cannot be told,
+ * on the first node. What of them the mount's min_size= will reserve again: into step->set_aside. */
+void hf_release_measure(struct hf_release *r, struct hf_release_step *step) _nonnull(1, 2);
 
 /* A file that somebody has open or mapped: EBUSY with the holders. */
 int hf_release_refuse_held(struct hf_release *r, const struct hf_place *place,
