@@ -79,7 +79,7 @@ struct hf_bench_case {
 	size_t nsamples;
 	double *samples; /* [runs] seconds; forkfault: per second, all instances together; NAN: why */
 	struct hf_histogram *latency; /* of all runs, or NULL */
-	char why[160];                /* there is nothing to measure */
+	char why[256];                /* there is nothing to measure */
 };
 
 struct hf_bench {

@@ -44,7 +44,7 @@ struct hf_bench_growth {
 	uint64_t threads; /* 0: as alloc takes them */
 	uint64_t ns;      /* results */
 	bool parallel;
-	char why[160];
+	char why[256];
 };
 
 int hf_bench_grow(struct hf_bench *bench, struct hf_bench_growth *growth, struct hf_undo *undo,

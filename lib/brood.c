@@ -2,12 +2,14 @@
 #include "brood.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "policy.h"
@@ -17,12 +19,11 @@
 #endif
 
 #define PIECE_NS 10000000ULL /* a piece is doubled below this: small enough for a prompt stop */
-#define LOOK_MS 5
+#define LOOK_MS 5            /* between looks at a stop that came as the wait began */
 #define TICK_NS 100000000ULL
 
 /* What parent and children share. */
 struct hf_brood_shared {
-	atomic_size_t ready;  /* children that reserve no more */
 	atomic_ullong done;   /* pages */
 	atomic_ullong left[]; /* [nnodes] pages that nobody has claimed */
 };
@@ -79,7 +80,7 @@ static void be_child(struct hf_brood *brood, size_t node, pid_t parent)
 	hf_topology_worker_cpus(brood->topo, node, &cpus);
 	if (hf_policy_cpus(&cpus) == 0 && hf_policy_node(brood->topo->nodes[node].id, true) == 0)
 		reserve_all(brood->shared, brood->page_size, node);
-	atomic_fetch_add(&brood->shared->ready, 1);
+	close(brood->busy[1]);
 	/* Its mappings hold the pages until the parent kills it. */
 	for (;;)
 		pause();
@@ -97,31 +98,22 @@ static int make_child(struct hf_brood *brood, size_t node, struct hf_err *err)
 	return 0;
 }
 
-/* One that was killed by somebody else will never be ready. */
-static size_t count_dead(struct hf_brood *brood)
-{
-	size_t dead = 0;
-
-	for (size_t i = 0; i < brood->count; i++) {
-		if (brood->pids[i] > 0 && waitpid(brood->pids[i], NULL, WNOHANG) == brood->pids[i])
-			brood->pids[i] = -1;
-		dead += brood->pids[i] < 0;
-	}
-	return dead;
-}
-
+/* One that was killed by somebody else does not write any more either. */
 static int watch(struct hf_brood *brood)
 {
+	struct pollfd all = { .fd = brood->busy[0] };
 	uint64_t told = hf_clock_ns();
 
-	while (atomic_load(&brood->shared->ready) + count_dead(brood) < brood->count) {
+	close(brood->busy[1]);
+	brood->busy[1] = -1;
+	while (!(all.revents & POLLHUP)) {
 		if (hf_stop_requested(brood->stop))
 			return -ECANCELED;
 		if (brood->tick && hf_clock_ns() - told > TICK_NS) {
 			told = hf_clock_ns();
 			brood->tick(brood->arg, atomic_load(&brood->shared->done));
 		}
-		poll(NULL, 0, LOOK_MS);
+		poll(&all, 1, LOOK_MS);
 	}
 	return 0;
 }
@@ -141,6 +133,9 @@ static int prepare(struct hf_brood *brood, struct hf_err *err)
 	if (shared == MAP_FAILED)
 		return hf_err_nomem(err);
 	brood->shared = shared;
+	if (pipe2(brood->busy, O_CLOEXEC) < 0)
+		return hf_err_sys(err, errno, NULL, "cannot make a pipe to watch child processes");
+	brood->piped = true;
 	for (size_t n = 0; n < nnodes; n++)
 		atomic_store(&brood->shared->left[n], brood->pages[n]);
 	return 0;
@@ -172,6 +167,10 @@ void hf_brood_end(struct hf_brood *brood)
 		munmap(brood->covered, brood->cover * brood->page_size);
 	if (brood->shared)
 		munmap(brood->shared, brood->shared_bytes);
+	for (size_t i = 0; i < 2 && brood->piped; i++)
+		if (brood->busy[i] >= 0)
+			close(brood->busy[i]);
+	brood->piped = false;
 	free(brood->pids);
 	brood->pids = NULL;
 	brood->shared = NULL;

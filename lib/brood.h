@@ -30,6 +30,8 @@ struct hf_brood {
 	/* private */
 	size_t count;
 	pid_t *pids;
+	bool piped;
+	int busy[2]; /* a pipe; each child has its end while it reserves */
 	struct hf_brood_shared *shared;
 	size_t shared_bytes;
 	void *covered;

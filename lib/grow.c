@@ -353,7 +353,8 @@ static int judge(struct hf_ladder *l, struct hf_err *err)
 	return -ENOMEM;
 }
 
-/* A first step on the first node that grows, to learn what a page costs. */
+/* Steps on the first node that grows, to learn what a page costs: one, and another if that was
+ * costly, since something else may have run meanwhile. */
 static int try_out(struct hf_ladder *l, struct hf_err *err)
 {
 	for (size_t n = 0; n < l->pool->nnodes; n++) {
@@ -367,6 +368,12 @@ static int try_out(struct hf_ladder *l, struct hf_err *err)
 			return -err->errnum;
 		l->trial = true;
 		r = climb(l, g, l->plan->write[n], err);
+		if (r == 0 && hf_grow_pays(l->page_cost, UINT32_MAX, 2)) {
+			double first = l->page_cost;
+
+			r = climb(l, g, l->plan->write[n], err);
+			l->page_cost = l->page_cost < first ? l->page_cost : first;
+		}
 		l->trial = false;
 		return r;
 	}

@@ -2,9 +2,11 @@
 #include "grow_parts.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "brood.h"
 #include "clock.h"
+#include "overcommit.h"
 #include "spread.h"
 
 #define GIGANTIC (1ULL << 30)
@@ -12,53 +14,32 @@
 #define ROUND_NS 500000000ULL    /* rounds are doubled below this */
 
 /*
- * The rule of --grow=auto. Parallel growth saves the part of the remaining serial time that the other
- * workers take over, and costs the children: about a millisecond each to fork, pin and reap, and
- * a few more a round for the counters. Measured on Linux 6.18 with 2 CPUs: without init_on_alloc a
- * 2 MiB page costs 3 to 5 microseconds, so that 16 GiB take 35 ms and nothing is to be gained; with
- * it a page costs as much as clearing it, and half of that time is saved.
+ * The rule of --grow=auto. Parallel growth lets the other workers take over their part of what a page
+ * costs beyond PLAIN_COST, and costs the children. PLAIN_COST is what a page takes that need not be
+ * cleared, nor be made room for: lists and counters under the kernel's locks, which more workers only
+ * contend for. Measured, 2 MiB pages, 2 CPUs: on Linux 6.18 without init_on_alloc 3072 pages took
+ * 15 ms by the write, 16 to 20 ms by two reserving children; eight-socket machines take 8
+ * microseconds a page. Where a page is cleared it takes hundreds of them, and where memory is
+ * fragmented thousands.
  */
-#define CHILD_COST 0.002 /* seconds */
-#define ROUND_COST 0.005
-#define LEAST_GAIN 0.05
-
-/* The raised overcommit limit, and its way back. */
-struct limit {
-	struct hf_machine *machine;
-	uint64_t page_size, before;
-	bool raised;
-};
+#define PLAIN_COST 20e-6 /* seconds, of a page */
+#define CHILD_COST 0.001 /* to fork, pin and reap */
+#define ROUND_COST 0.003 /* of counters and writes */
+#define LEAST_GAIN 0.005
 
 struct parallel {
 	struct hf_ladder *l;
-	struct limit *limit;
+	struct hf_overcommit *limit;
 	struct hf_growth **growth; /* [nnodes]; NULL: nothing written there */
 	uint64_t *children;        /* [nnodes] */
 	uint64_t *todo;            /* [nnodes] pages of this round */
 	uint64_t workers, most;    /* most: pages of a round */
+	bool kept;                 /* a round brought pages */
 };
 
 static uint64_t less(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
-}
-
-static int lower_limit(void *arg, struct hf_err *err)
-{
-	struct limit *limit = arg;
-	struct hf_pool *pool = hf_pools_find(&limit->machine->pools, limit->page_size);
-	char size[HF_SIZE_TEXT];
-	int r;
-
-	if (!limit->raised)
-		return 0;
-	r = hf_pool_write_overcommit(&limit->machine->root, pool, limit->before, err);
-	if (r == 0)
-		limit->raised = false;
-	else
-		hf_err_hint(err, "nr_overcommit_hugepages of the %s pool was %llu",
-			    hf_size_exact(limit->page_size, size), (unsigned long long)limit->before);
-	return r;
 }
 
 static uint64_t missing_on(const struct hf_ladder *l, size_t node)
@@ -117,12 +98,11 @@ static const char *refusal(const struct parallel *p)
 	return NULL;
 }
 
-static bool pays(const struct parallel *p, uint64_t pages)
+bool hf_grow_pays(double page_cost, uint64_t pages, uint64_t workers)
 {
-	double serial = (double)pages * p->l->page_cost, workers = (double)p->workers;
-	double gain = serial * (1 - 1 / workers) - ROUND_COST - CHILD_COST * workers;
+	double beyond = page_cost - PLAIN_COST, count = (double)workers;
 
-	return gain > LEAST_GAIN;
+	return (double)pages * beyond * (1 - 1 / count) - ROUND_COST - CHILD_COST * count > LEAST_GAIN;
 }
 
 /* This round's pages, in proportion to what nodes lack. */
@@ -139,15 +119,19 @@ static void plan_round(struct parallel *p)
 	}
 }
 
+/* Surplus of others would be made persistent with ours, and be lost when the children end. */
 static int raise_limit(struct parallel *p, uint64_t pages, struct hf_err *err)
 {
-	struct hf_pool *pool = p->l->pool;
-	uint64_t need = pool->surplus + pages;
+	struct hf_ladder *l = p->l;
+	char size[HF_SIZE_TEXT];
+	int r = hf_pool_refresh(&l->grow->machine->root, &l->grow->machine->topo, l->pool, err);
 
-	if (need <= p->limit->before)
-		return 0;
-	p->limit->raised = true;
-	return hf_pool_write_overcommit(&p->l->grow->machine->root, pool, need, err);
+	if (r < 0)
+		return r;
+	if (l->pool->surplus)
+		return hf_err_set(err, EBUSY, hf_size_exact(l->pool->page_size, size),
+				  "others have taken surplus pages meanwhile");
+	return hf_overcommit_raise(p->limit, pages, err);
 }
 
 /* Before the write, since it must be known what to undo whatever it did. */
@@ -240,51 +224,67 @@ static int run_round(struct parallel *p, uint64_t *kept, struct hf_err *err)
 		r = hf_pool_refresh(&l->grow->machine->root, &l->grow->machine->topo, l->pool, err);
 	if (r == 0)
 		r = keep_pages(p, kept, err);
-	hf_brood_end(&brood);
-	if (lower_limit(p->limit, r == 0 ? err : &second) < 0 && r == 0)
+	if (hf_overcommit_lower(p->limit, r == 0 ? err : &second) < 0 && r == 0)
 		r = -err->errnum;
+	hf_brood_end(&brood);
 	if (r == 0)
 		r = hf_pool_refresh(&l->grow->machine->root, &l->grow->machine->topo, l->pool, err);
 	return r;
 }
 
+/* Whether another round can bring more: what the fault path finds no more, the ladder may; and where
+ * others take pages away at the same time it goes on no longer. */
+static bool is_worth_more(const struct parallel *p, uint64_t lacked, uint64_t kept)
+{
+	uint64_t wanted = lacked < p->most ? lacked : p->most, now = missing(p->l);
+
+	return !p->limit->lost && now && kept >= wanted && now < lacked;
+}
+
 static int run_rounds(struct parallel *p, struct hf_err *err)
 {
 	struct hf_ladder *l = p->l;
+	bool more = true;
 
 	p->most = p->workers * (ROUND_BYTES / l->pool->page_size);
-	while (missing(l)) {
-		uint64_t start = hf_clock_ns(), kept = 0, wanted;
+	while (more) {
+		uint64_t start = hf_clock_ns(), lacked = missing(l), kept = 0;
 		int r;
 
 		if (hf_stop_requested(l->grow->stop))
 			return -ECANCELED;
 		plan_round(p);
-		wanted = missing(l) < p->most ? missing(l) : p->most;
 		r = run_round(p, &kept, err);
+		p->kept = p->kept || kept;
 		if (r < 0)
 			return r;
 		hf_grow_show(l, 0);
-		/* What the fault path finds no more, the ladder may. */
-		if (kept < wanted)
-			return 0;
+		more = is_worth_more(p, lacked, kept);
 		if (hf_clock_ns() - start < ROUND_NS)
 			p->most *= 2;
 	}
 	return 0;
 }
 
-static int remember_limit(struct parallel *p, struct hf_err *err)
+static int explain(const struct parallel *p, int r, struct hf_err *err)
 {
-	if (hf_undo_reserve(p->l->grow->undo, err) < 0)
-		return -ENOMEM;
-	p->limit = calloc(1, sizeof(*p->limit));
-	if (!p->limit)
-		return hf_err_nomem(err);
-	*p->limit = (struct limit){ .machine = p->l->grow->machine,
-				    .page_size = p->l->pool->page_size,
-				    .before = p->l->pool->overcommit };
-	hf_undo_push(p->l->grow->undo, lower_limit, free, p->limit);
+	struct hf_plan_pool *plan = p->l->plan;
+	size_t used = strlen(plan->why);
+
+	if (p->kept)
+		plan->engine = "parallel";
+	if (r == -ECANCELED || r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		/* The limit cannot be written here, or no child could be made: the ladder does the rest. */
+		snprintf(plan->why, sizeof(plan->why), "%.100s%s%.90s%s%.50s", err->object,
+			 err->object[0] ? ": " : "", err->what, err->silent_errno ? "" : ": ",
+			 err->silent_errno ? "" : strerror(err->errnum));
+		*err = (struct hf_err){ 0 };
+	} else if (p->limit->lost) {
+		snprintf(plan->why + used, sizeof(plan->why) - used,
+			 "; others have changed nr_overcommit_hugepages meanwhile, and it is left as it is");
+	}
 	return 0;
 }
 
@@ -299,24 +299,21 @@ static int decide(struct parallel *p, struct hf_err *err)
 		snprintf(l->plan->why, sizeof(l->plan->why), "%s", no);
 		return 0;
 	}
-	if (chosen && !pays(p, missing(l))) {
+	if (!missing(l))
+		return 0;
+	if (chosen && !hf_grow_pays(l->page_cost, missing(l), p->workers)) {
 		snprintf(l->plan->why, sizeof(l->plan->why),
 			 "a page takes %.1f microseconds: nothing is to be gained", l->page_cost * 1e6);
 		return 0;
 	}
 	snprintf(l->plan->why, sizeof(l->plan->why),
 		 chosen ? "a page takes %.1f microseconds" : "as asked for", l->page_cost * 1e6);
-	r = remember_limit(p, err);
-	if (r == 0)
-		r = run_rounds(p, err);
-	if (r == 0)
-		l->plan->engine = "parallel";
-	if (r == 0 || r == -ECANCELED || r == -ENOMEM)
+	r = hf_overcommit_remember(l->grow->machine, l->pool->page_size, l->grow->undo, &p->limit, err);
+	if (r < 0)
 		return r;
-	/* The limit cannot be written here, or no child could be made: the ladder does it all. */
-	snprintf(l->plan->why, sizeof(l->plan->why), "%.100s", err->what);
-	*err = (struct hf_err){ 0 };
-	return 0;
+	r = run_rounds(p, err);
+	hf_overcommit_end(p->limit);
+	return explain(p, r, err);
 }
 
 int hf_grow_parallel(struct hf_ladder *l, struct hf_err *err)

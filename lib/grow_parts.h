@@ -38,6 +38,10 @@ int hf_grow_write(struct hf_ladder *l, struct hf_growth *g, uint64_t target, str
 
 void hf_grow_show(struct hf_ladder *l, uint64_t more_pages);
 
+/* The rule of --grow=auto: whether it is worth it to grow the pages that lack in parallel, where the
+ * serial write takes page_cost seconds for each. */
+bool hf_grow_pays(double page_cost, uint64_t pages, uint64_t workers);
+
 /*
  * Brings the nodes up to the plan as far as it can, in rounds; what then lacks is the ladder's.
  * 0 also when it could not be used or gave less: plan->why says why. -ECANCELED.

@@ -68,7 +68,7 @@ struct hf_plan_pool {
 	uint64_t *want;     /* [nnodes] nr to aim at */
 	uint64_t *must;     /* [nnodes] nr below which a strict placement fails */
 	const char *engine; /* that grew it, once it was done: "sysfs", "parallel"; NULL: nothing grew */
-	char why[160];      /* the engine was chosen, or refused */
+	char why[256];      /* the engine was chosen, or refused */
 	uint64_t grow_ns;   /* how long the growth took, once it was done */
 	uint64_t *write;    /* [nnodes] persistent count to bring the node to; 0: leave it */
 	uint64_t *take_on;  /* [nnodes] of take: strictly placed on this node */

@@ -381,6 +381,13 @@ int hf_pool_write_overcommit(const struct hf_sysroot *root, struct hf_pool *pool
 	return read_count(root, dir, "nr_overcommit", &pool->overcommit, err);
 }
 
+int hf_pool_read_overcommit(const struct hf_sysroot *root, struct hf_pool *pool, struct hf_err *err)
+{
+	char buf[128];
+
+	return read_count(root, machine_dir(pool, buf), "nr_overcommit", &pool->overcommit, err);
+}
+
 int hf_pool_compact(const struct hf_sysroot *root, const struct hf_topology *topo, size_t index,
 		    struct hf_err *err)
 {

@@ -70,6 +70,10 @@ int hf_pool_write_total(const struct hf_sysroot *root, const struct hf_topology 
 int hf_pool_write_overcommit(const struct hf_sysroot *root, struct hf_pool *pool, uint64_t pages,
 			     struct hf_err *err) _must_check _nonnull(1, 2, 4);
 
+/* Reads only the overcommit limit again. */
+int hf_pool_read_overcommit(const struct hf_sysroot *root, struct hf_pool *pool,
+			    struct hf_err *err) _must_check _nonnull(1, 2, 3);
+
 /* hugetlb_optimize_vmemmap is on (HVO): pages of the pools share most of their metadata. */
 bool hf_pool_is_optimized(const struct hf_sysroot *root);
 

@@ -28,4 +28,7 @@ load helper
 	has "$output" hugetlb_optimize_vmemmap
 	pools 8 8 8 8
 	hf 0 free 2M
+	hf 0 alloc --json --threads 4 2M=64M
+	equal "$(jq -r '.growth[0].engine' <<<"$output")" sysfs "engine of auto"
+	hf 0 free 2M
 }
