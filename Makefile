@@ -81,7 +81,7 @@ all: $(BIN)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all unit deps deps-build deps-peers deps-perf deps-vm demo check check-house check-unit check-cli check-kernel \
-	check-faults check-peers check-sanitized check-valgrind check-tsan check-memory fuzz fuzz-build fuzz-run lint format perf check-vm vm-shell \
+	check-faults check-peers check-sanitized check-valgrind check-tsan check-memory fuzz fuzz-build fuzz-run lint format perf perf-grow check-vm vm-shell \
 	install uninstall dist deb rpm check-packages deps-packages deps-consumers check-consumers clean FORCE
 
 say = $(if $(V),,@echo "  $(1)  $@"; )
@@ -220,6 +220,10 @@ format:
 
 perf: $(BIN)
 	@test/perf/run
+
+# Pools grown in parallel, here and in guests.
+perf-grow: $(BIN)
+	@test/perf/grow
 
 # Guests: VM="NAME..." takes some of test/vm/machines. HF_VM_JOBS: how many at a time.
 check-vm: $(BIN)
