@@ -220,6 +220,7 @@ format:
 
 perf: $(BIN)
 	@test/perf/run
+	@test/perf/status
 
 # Pools grown in parallel, here and in guests.
 perf-grow: $(BIN)
