@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/select.h>
 
-enum { KEY_POOLS = 0x100, KEY_MOUNTS, KEY_FILES, KEY_PROCESSES, KEY_CGROUPS, KEY_PID, KEY_WATCH };
+enum { KEY_POOLS = 0x100, KEY_MOUNTS, KEY_FILES, KEY_PROCESSES, KEY_CGROUPS, KEY_PID, KEY_FORMAT, KEY_WATCH };
 
 static const struct argp_option options[] = {
 	{ "pools", KEY_POOLS, NULL, 0, "pools by page size and node; what is shown without any of these", 1 },
@@ -18,6 +18,8 @@ static const struct argp_option options[] = {
 	{ "page-size", 'p', "SIZE", 0, "only this page size", 2 },
 	{ "nodes", 'N', "NODES", 0, "only these nodes' pools, and what has pages there: 0-3+6, or all", 2 },
 	{ "pid", KEY_PID, "PID[,PID]...", 0, "only these processes, and files that they hold", 2 },
+	{ "format", KEY_FORMAT, "FORMAT", 0,
+	  "openmetrics: pools, mounts and cgroups as metrics, for Prometheus and its node_exporter", 3 },
 	{ "watch", KEY_WATCH, "SECONDS", OPTION_ARG_OPTIONAL,
 	  "again and again (every 2 seconds); on a terminal in place", 3 },
 	{ 0 },
@@ -48,17 +50,46 @@ static int parse_pids(struct status_opts *o, const char *text, struct hf_err *er
 
 static int parse_value(struct status_opts *o, int key, char *arg, struct hf_err *err)
 {
+	static const char *const formats[] = { "openmetrics", NULL };
+	int choice;
+
 	if (key == KEY_PID)
 		return parse_pids(o, arg, err);
+	if (key == KEY_FORMAT) {
+		o->metrics = true;
+		return hf_option_choice("--format", arg, formats, &choice, err);
+	}
 	o->watch = true;
 	o->interval = 2;
 	return arg ? hf_option_seconds("--watch", arg, &o->interval, err) : 0;
+}
+
+static void check_metrics(struct status_opts *o, const struct argp_state *state)
+{
+	const struct hf_format *format = &o->common->format;
+	bool any = false;
+
+	if (format->json || format->raw)
+		argp_error(state, "--format, --json and --raw exclude each other");
+	if (format->columns || format->all)
+		argp_error(state, "--format has no columns for --output and --output-all");
+	if (o->watch)
+		argp_error(state, "--format is one look at the machine, not with --watch");
+	for (size_t i = 0; i < STATUS_SECTIONS; i++) {
+		if (o->asked[i] && !status_parts[i]->metrics)
+			argp_error(state, "--%s has no metrics", status_parts[i]->name);
+		any |= o->asked[i];
+	}
+	for (size_t i = 0; !any && i < STATUS_SECTIONS; i++)
+		o->asked[i] = status_parts[i]->metrics != NULL;
 }
 
 static void check(struct status_opts *o, const struct argp_state *state)
 {
 	size_t count = 0;
 
+	if (o->metrics)
+		check_metrics(o, state);
 	for (size_t i = 0; i < STATUS_SECTIONS; i++)
 		count += o->asked[i];
 	if (!count)
@@ -91,6 +122,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->nodes = arg;
 		return 0;
 	case KEY_PID:
+	case KEY_FORMAT:
 	case KEY_WATCH:
 		if (parse_value(o, key, arg, &err) < 0)
 			hf_option_fail(state, &err);

@@ -9,6 +9,7 @@
 
 #include "../lib/account.h"
 #include "../lib/cgrouptree.h"
+#include "../lib/metrics.h"
 #include "report.h"
 
 enum status_section {
@@ -25,7 +26,8 @@ struct status_opts {
 	const char *page_size, *nodes;
 	bool asked[STATUS_SECTIONS];
 	size_t npids;
-	pid_t *pids; /* NULL: all */
+	pid_t *pids;  /* NULL: all */
+	bool metrics; /* instead of tables */
 	bool watch;
 	double interval; /* seconds */
 };
@@ -50,6 +52,7 @@ struct status_part {
 	const struct hf_column *columns;
 	size_t ncolumns;
 	int (*fill)(struct status_view *view, struct hf_table *table, struct hf_err *err);
+	const struct hf_metric_set *metrics; /* NULL: as many as there are files or processes */
 };
 extern const struct status_part status_pools, status_mounts, status_files, status_processes, status_cgroups;
 extern const struct status_part *const status_parts[STATUS_SECTIONS];

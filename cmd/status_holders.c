@@ -106,7 +106,7 @@ static int fill_files(struct status_view *view, struct hf_table *table, struct h
 	return 0;
 }
 
-const struct status_part status_files = { "files", file_columns, HF_LENGTH(file_columns), fill_files };
+const struct status_part status_files = { "files", file_columns, HF_LENGTH(file_columns), fill_files, NULL };
 
 enum {
 	PID,
@@ -268,4 +268,4 @@ static int fill_processes(struct status_view *view, struct hf_table *table, stru
 }
 
 const struct status_part status_processes = { "processes", process_columns, HF_LENGTH(process_columns),
-					      fill_processes };
+					      fill_processes, NULL };

@@ -50,7 +50,8 @@ static int fill_mounts(struct status_view *view, struct hf_table *table, struct 
 		struct hf_mount_usage usage;
 		char mode[16];
 
-		if (!status_wants(view, mount->page_size))
+		/* What covers a mount at its very place would have the same labels. */
+		if (!status_wants(view, mount->page_size) || (view->opts->metrics && mount->hidden))
 			continue;
 		hf_mount_usage(&view->machine.root, mount, &usage);
 		snprintf(mode, sizeof(mode), "%04o", (unsigned)mount->mode);
@@ -70,7 +71,24 @@ static int fill_mounts(struct status_view *view, struct hf_table *table, struct 
 	return 0;
 }
 
-const struct status_part status_mounts = { "mounts", mount_columns, HF_LENGTH(mount_columns), fill_mounts };
+static const struct hf_metric_label mount_labels[] = { { TARGET, "mountpoint", NULL },
+						       { PAGESIZE, "pagesize", NULL } };
+static const struct hf_metric mount_metrics[] = {
+	{ TARGET, "hugefill_mount_info", NULL, "A hugetlbfs mount that can be reached.", false, false },
+	{ SIZE, "hugefill_mount_size_bytes", "bytes", "Most that its files may have.", false, false },
+	{ MIN_SIZE, "hugefill_mount_min_size_bytes", "bytes", "What is reserved for the mount.", false,
+	  false },
+	{ USED, "hugefill_mount_used_bytes", "bytes", "Used and reserved, where there is a limit.", false,
+	  false },
+	{ INODES, "hugefill_mount_inodes", "inodes", "Most files, its root counts.", false, false },
+	{ INODES_USED, "hugefill_mount_used_inodes", "inodes", "Files, where there is a limit.", false,
+	  false },
+};
+static const struct hf_metric_set mount_set = { mount_labels, HF_LENGTH(mount_labels), mount_metrics,
+						HF_LENGTH(mount_metrics) };
+
+const struct status_part status_mounts = { "mounts", mount_columns, HF_LENGTH(mount_columns), fill_mounts,
+					   &mount_set };
 
 enum { CGROUP, CG_PAGESIZE, LIMIT, RSVD_LIMIT, USAGE, RSVD_USAGE, FAILURES, RSVD_FAILURES, HIERARCHY };
 
@@ -123,5 +141,23 @@ static int fill_cgroups(struct status_view *view, struct hf_table *table, struct
 	return 0;
 }
 
+static const struct hf_metric_label cgroup_labels[] = { { CGROUP, "cgroup", NULL },
+							{ HIERARCHY, "hierarchy", NULL },
+							{ CG_PAGESIZE, "pagesize", NULL } };
+static const struct hf_metric cgroup_metrics[] = {
+	{ LIMIT, "hugefill_cgroup_limit_bytes", "bytes", "Most that may be used.", false, false },
+	{ RSVD_LIMIT, "hugefill_cgroup_reserved_limit_bytes", "bytes", "Most that may be reserved.", false,
+	  false },
+	{ USAGE, "hugefill_cgroup_usage_bytes", "bytes", "Used, with the cgroups below.", false, false },
+	{ RSVD_USAGE, "hugefill_cgroup_reserved_usage_bytes", "bytes", "Reserved, used or not.", false,
+	  false },
+	{ FAILURES, "hugefill_cgroup_failures_total", NULL, "How often the limit has refused a page.", true,
+	  false },
+	{ RSVD_FAILURES, "hugefill_cgroup_reserved_failures_total", NULL,
+	  "How often the limit of reservations has refused one.", true, false },
+};
+static const struct hf_metric_set cgroup_set = { cgroup_labels, HF_LENGTH(cgroup_labels), cgroup_metrics,
+						 HF_LENGTH(cgroup_metrics) };
+
 const struct status_part status_cgroups = { "cgroups", cgroup_columns, HF_LENGTH(cgroup_columns),
-					    fill_cgroups };
+					    fill_cgroups, &cgroup_set };

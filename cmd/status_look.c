@@ -17,6 +17,8 @@ static bool needs_holders(const struct status_view *view)
 
 	if (o->asked[STATUS_FILES] || o->asked[STATUS_PROCESSES])
 		return true;
+	if (o->metrics)
+		return false;
 	for (size_t i = 0; o->asked[STATUS_POOLS] && i < pools->count; i++)
 		if (status_wants(view, pools->pools[i].page_size) && status_is_short(&pools->pools[i]))
 			return view->machine.root.live;

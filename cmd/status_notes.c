@@ -169,7 +169,7 @@ int status_note_all(struct status_view *view, struct hf_err *err)
 
 	if (!pools->count)
 		note(view, "pools", "this kernel has no huge pages");
-	for (size_t i = 0; rc == 0 && i < pools->count; i++)
+	for (size_t i = 0; rc == 0 && !view->opts->metrics && i < pools->count; i++)
 		if (status_wants(view, pools->pools[i].page_size))
 			rc = note_pool(view, i, err);
 	if (rc == 0 && view->has_holders)

@@ -94,4 +94,20 @@ static int fill(struct status_view *view, struct hf_table *table, struct hf_err 
 	return 0;
 }
 
-const struct status_part status_pools = { "pools", columns, HF_LENGTH(columns), fill };
+static const struct hf_metric_label labels[] = { { SIZE, "pagesize", NULL }, { NODE, "node", "all" } };
+static const struct hf_metric metrics[] = {
+	{ TOTAL, "hugefill_pool_pages", "pages", "Huge pages of the pool, persistent and surplus.", false,
+	  false },
+	{ FREE, "hugefill_pool_free_pages", "pages", "Huge pages that are not in use, reserved ones too.",
+	  false, false },
+	{ SURPLUS, "hugefill_pool_surplus_pages", "pages",
+	  "Huge pages that go back to the system when they are freed.", false, false },
+	{ RSVD, "hugefill_pool_reserved_pages", "pages", "Free huge pages that are promised.", false, true },
+	{ OVERCOMMIT, "hugefill_pool_overcommit_pages", "pages", "Surplus huge pages that may be.", false,
+	  true },
+	{ AVAIL, "hugefill_pool_available_pages", "pages", "Free huge pages that are not promised.", false,
+	  true },
+};
+static const struct hf_metric_set set_of_metrics = { labels, HF_LENGTH(labels), metrics, HF_LENGTH(metrics) };
+
+const struct status_part status_pools = { "pools", columns, HF_LENGTH(columns), fill, &set_of_metrics };

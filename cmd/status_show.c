@@ -61,6 +61,18 @@ static int print_tables(const struct hf_common *common, struct hf_table **tables
 	return rc;
 }
 
+static int print_metrics(struct hf_table **tables, FILE *out, struct hf_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < STATUS_SECTIONS; i++)
+		if (tables[i])
+			rc = hf_metrics_print(tables[i], status_parts[i]->metrics, out, err);
+	if (rc == 0)
+		hf_metrics_end(out);
+	return rc;
+}
+
 static void print_notes(const struct status_view *view)
 {
 	for (size_t i = 0; view->notes && i < hf_table_rows(view->notes); i++)
@@ -74,6 +86,8 @@ static int print(const struct status_view *view, struct hf_table **tables, const
 {
 	if (view->opts->common->format.json)
 		return print_doc(view, tables, failed, out, err);
+	if (view->opts->metrics)
+		return failed ? 0 : print_metrics(tables, out, err);
 	return failed ? 0 : print_tables(view->opts->common, tables, out, err);
 }
 

@@ -17,7 +17,7 @@ _hugefill_options() {
 		echo '--size= --file= --page-size= --nodes= --from= --dry-run --force --punch= --shrink --stale --umount'
 		;;
 	status)
-		echo '--pools --mounts --files --processes --cgroups --page-size= --nodes= --pid= --watch --watch='
+		echo '--pools --mounts --files --processes --cgroups --page-size= --nodes= --pid= --format= --watch --watch='
 		;;
 	check)
 		echo '--size= --file= --page-size= --nodes= --from= --threads= --layout= --method= --grow=
@@ -225,6 +225,7 @@ _hugefill_value() {
 		_hugefill_list "$text" "$prefix" $(_hugefill_pids)
 		;;
 	--progress) _hugefill_reply "$text" "$prefix" auto always never ;;
+	--format) _hugefill_reply "$text" "$prefix" openmetrics ;;
 	--output | -o)
 		if [[ $rest == *,* ]]; then
 			prefix+=${rest%,*},
@@ -265,7 +266,7 @@ _hugefill() {
 	local line=${COMP_LINE:0:COMP_POINT} words word text previous='' command='' table='' i broken
 	local takes=' --size -s --file -f --page-size -p --nodes -N --from --threads -t --layout --grow --method
 		--deadline --headroom --mode --owner --output -o --progress --sysroot --punch --min-size
-		--nr-inodes --pid --mapping --stride --instances --time --workers --action --runs --warmup
+		--nr-inodes --pid --format --mapping --stride --instances --time --workers --action --runs --warmup
 		--compare --plot '
 
 	# readline breaks words at "=", ":" and "@", which specs and options are full of.

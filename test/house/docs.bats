@@ -23,9 +23,9 @@ man_block() {
 	/^\.EX/ { on = 1 }' "$ROOT/man/hugefill.8" | sed 's/\\-/-/g; s/\\e/\\/g; s/\\f[BIRP]//g'
 }
 
-# Continued lines joined, rights and what follows a pipe left out, the program's own lines only
+# Continued lines joined, rights and what follows a pipe or a redirection left out, the program's own lines only
 calls() {
-	sed -e ':again' -e '/\\$/N; s/\\\n *//; tagain' | sed -E 's/^sudo //; s/ \| .*//' | grep -E '^hugefill( |$)'
+	sed -e ':again' -e '/\\$/N; s/\\\n *//; tagain' | sed -E 's/^sudo //; s/ (\||>).*//' | grep -E '^hugefill( |$)'
 }
 
 # plan SPECFILE: each call read from standard input; prints those that are refused
@@ -34,7 +34,7 @@ plan() {
 
 	while IFS= read -r call; do
 		call=${call//--from=\/etc\/hugefill.conf/--from=$1}
-		eval "words=($call)"
+		eval "words=($call)" || echo "$call: no words"
 		status=0
 		# What only looks has no plan, and files are the running machine's.
 		how=(--dry-run --sysroot="$TREE")
@@ -157,6 +157,20 @@ man_columns() {
 	/^\.S[SH] / { gsub(/^\.S[SH] +|"/, ""); on = $0 == wanted; next }
 	tag { gsub(",", ""); print; tag = 0 }
 	/^\.T[PQ]/ { tag = on }' | tr '\n' ' '
+}
+
+@test "the man page names every metric, and no other" {
+	local file made told
+
+	names() {
+		grep -oE '\bhugefill_(pool|mount|cgroup)_[a-z_]+' | sort -u
+	}
+	made=$(for file in $(sources cmd); do strings_of "$file"; done | names)
+	told=$(sed -n '/^\.SS Metrics of status/,/^\.SS Columns of check/p' "$ROOT/man/hugefill.8" |
+		sed 's/\\f[BIRP]/ /g' | names)
+	[ "$(wc -l <<<"$made")" -ge 15 ]
+	none missing_in "$made" "$told"
+	none missing_in "$told" "$made"
 }
 
 @test "the man page names every id of a finding" {

@@ -49,7 +49,7 @@ setup() {
 		local object
 
 		for object in $(objects); do
-			case ${object##*/} in table.o | doc.o | progress.o | histogram.o) continue ;; esac
+			case ${object##*/} in table.o | doc.o | metrics.o | progress.o | histogram.o) continue ;; esac
 			undefined "$object" | grep -xE 'v?fprintf|fputs|fputc|putc|_IO_putc|fwrite|fwrite_unlocked' |
 				sed "s|^|${object##*/}: |"
 		done
