@@ -80,8 +80,8 @@ all: $(BIN)
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all unit deps deps-build deps-peers deps-perf deps-vm demo check check-house check-unit check-cli check-kernel \
-	check-faults check-peers check-sanitized check-valgrind check-tsan check-memory fuzz fuzz-build fuzz-run lint format perf perf-grow check-vm vm-shell \
+.PHONY: all unit deps deps-build deps-fleet deps-peers deps-perf deps-vm demo check check-house check-unit check-cli check-kernel \
+	check-faults check-fleet check-fleet-guest check-peers check-sanitized check-valgrind check-tsan check-memory fuzz fuzz-build fuzz-run lint format perf perf-grow check-vm vm-shell \
 	install uninstall dist deb rpm check-packages deps-packages deps-consumers check-consumers clean FORCE
 
 say = $(if $(V),,@echo "  $(1)  $@"; )
@@ -124,6 +124,8 @@ deps:
 	@tools/deps.sh build check
 deps-build:
 	@tools/deps.sh build
+deps-fleet:
+	@tools/deps.sh build check fleet
 deps-perf:
 	@tools/deps.sh build perf
 deps-peers:
@@ -155,6 +157,10 @@ check-kernel: $(BIN)
 	@test/run kernel $(TESTS)
 check-faults: $(BIN)
 	@test/run faults $(TESTS)
+check-fleet: $(BIN)
+	@test/run fleet $(TESTS)
+check-fleet-guest: $(BIN)
+	@test/fleet/guest
 # Programs of others, and what they do, on pages that hugefill prepared.
 check-peers: $(BIN)
 	@test/run peers $(TESTS)

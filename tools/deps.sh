@@ -43,6 +43,13 @@ list() {
 	check  pkg                      bash-completion   bash-completion
 	check  cmd:systemd-analyze      systemd           systemd
 	check  cmd:hugeadm              libhugetlbfs-bin  libhugetlbfs-utils
+	fleet  cmd:promtool             prometheus        golang-github-prometheus
+	fleet  cmd:prometheus-node-exporter prometheus-node-exporter node-exporter
+	fleet  pkg                      python3-prometheus-client python3-prometheus_client
+	fleet  pkg                      python3-yaml      python3-pyyaml
+	fleet  cmd:ansible-playbook     ansible-core      ansible-core
+	fleet  cmd:ansible-lint         ansible-lint      python3-ansible-lint
+	fleet  cmd:curl                 curl              curl
 	perf   cmd:hugeadm              libhugetlbfs-bin  libhugetlbfs-utils
 	perf   cmd:qemu-system-x86_64   qemu-system-x86   qemu-system-x86-core
 	vm     cmd:qemu-system-x86_64   qemu-system-x86   qemu-system-x86-core
