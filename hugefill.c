@@ -17,6 +17,7 @@ extern char **environ;
 
 const struct hf_command hf_commands[] = {
 	{ "alloc", "grow pools, mount hugetlbfs if needed, create files and fill them", hf_cmd_alloc },
+	{ "run", "allocate as alloc does, run a command, and give everything back", hf_cmd_run },
 	{ "free", "remove or punch files, give pool pages back to the system", hf_cmd_free },
 	{ "status", "show pools, mounts, files and who holds which pages", hf_cmd_status },
 	{ "check", "tell whether an allocation can succeed, and what stands against it", hf_cmd_check },

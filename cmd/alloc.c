@@ -9,13 +9,13 @@
 
 enum { KEY_DEADLINE = 0x100 };
 
-static const struct argp_option options[] = {
+const struct argp_option alloc_options[] = {
 	{ "dry-run", 'n', NULL, 0, "print the plan that would be carried out, change nothing", 2 },
 	{ "deadline", KEY_DEADLINE, "TIME", 0, "give up, and undo, after TIME (90, 500ms, 5m)", 3 },
 	{ 0 },
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+error_t alloc_parse(int key, char *arg, struct argp_state *state)
 {
 	struct alloc_opts *o = state->input;
 	struct hf_err err = { 0 };
@@ -41,7 +41,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static char *help_filter(int key, const char *text, void *input)
+char *alloc_help(int key, const char *text, void *input)
 {
 	(void)input;
 	if (key == ARGP_KEY_HELP_EXTRA)
@@ -107,6 +107,16 @@ static int commit(void *arg, struct hf_err *err)
 	return alloc_report_result(t->opts, t->apply, err);
 }
 
+/* Returns the exit status. */
+static int finish(struct alloc_opts *o, struct hf_apply *apply)
+{
+	if (o->then)
+		return o->then(o, apply);
+	if (!apply->changed && !apply->partly)
+		hf_print_at(o->common, HF_LEVEL_INFO, "nothing to do: all is as asked for");
+	return apply->partly ? HF_EXIT_PARTLY : HF_EXIT_DONE;
+}
+
 static int carry_out(struct alloc_opts *o, struct hf_apply *apply)
 {
 	struct told told = { .opts = o, .apply = apply };
@@ -123,14 +133,13 @@ static int carry_out(struct alloc_opts *o, struct hf_apply *apply)
 	hf_progress_init(&told.progress, stderr, o->common->quiet ? HF_PROGRESS_NEVER : o->common->progress,
 			 o->common->label);
 	apply->hooks = &hooks;
+	apply->keep = o->then;
 	r = hf_apply_run(apply, &err);
-	apply->hooks = &quiet_hooks;
-	if (r == 0 && !apply->changed && !apply->partly)
-		hf_print_at(o->common, HF_LEVEL_INFO, "nothing to do: all is as asked for");
-	if (r == 0 && apply->partly)
-		return HF_EXIT_PARTLY;
 	if (r == 0)
-		return HF_EXIT_DONE;
+		r = finish(o, apply);
+	apply->hooks = &quiet_hooks;
+	if (r >= 0)
+		return r;
 	if (atomic_load(&o->common->stop->deadline) && !atomic_load(&o->common->stop->signal))
 		hf_err_hint(&err, "--deadline has passed");
 	if (!apply->left)
@@ -146,6 +155,8 @@ static int plan_and_run(struct alloc_opts *o, struct hf_apply *apply)
 	if (r == 0)
 		r = hf_plan_make(&o->in.request, apply->machine, apply->plan, &err);
 	if (r < 0)
+		return alloc_report_failure(o, apply, &err);
+	if (o->then && hf_apply_refuse_cut(apply->plan, &err) < 0)
 		return alloc_report_failure(o, apply, &err);
 	if (o->dry_run) {
 		r = alloc_report_plan(o, apply->plan, &err);
@@ -180,7 +191,7 @@ static int prepare(struct alloc_opts *o, struct hf_machine *machine, struct hf_s
 	return r;
 }
 
-static int run(struct alloc_opts *o)
+int alloc_carry_out(struct alloc_opts *o)
 {
 	struct hf_machine machine = { 0 };
 	struct hf_spec_list specs = { 0 };
@@ -222,12 +233,12 @@ int hf_cmd_alloc(int argc, char **argv, struct hf_common *common)
 	const struct argp_child children[] = { { &request_argp, 0, NULL, 0 },
 					       { &hf_common_argp, 0, NULL, 50 },
 					       { 0 } };
-	const struct argp argp = { options, parse, "[SPEC...]", doc, children, help_filter, NULL };
+	const struct argp argp = { alloc_options, alloc_parse, "[SPEC...]", doc, children, alloc_help, NULL };
 	struct alloc_opts opts = { .common = common };
 
 	request_init(&opts.in);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &opts))
 		return HF_EXIT_USAGE;
 	hf_signals_catch(common->stop);
-	return hf_signals_exit(common, run(&opts));
+	return hf_signals_exit(common, alloc_carry_out(&opts));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* alloc - the rooms of the alloc command: options (alloc.c) and what it tells (alloc_report.c). */
+/* alloc - the rooms of the alloc command: options (alloc.c) and what it tells (alloc_report.c); run goes
+ * through them, too. */
 #ifndef HF_CMD_ALLOC_H
 #define HF_CMD_ALLOC_H
 
@@ -12,7 +13,17 @@ struct alloc_opts {
 	struct request_opts in;
 	bool dry_run;
 	double deadline; /* seconds; 0: none */
+
+	/* run: instead of the result on standard output. Called when all is there, with the undo log kept;
+	 * returns the exit status. */
+	int (*then)(struct alloc_opts *opts, struct hf_apply *apply);
+	struct run_opts *run;
 };
+
+extern const struct argp_option alloc_options[];
+error_t alloc_parse(int key, char *arg, struct argp_state *state);
+char *alloc_help(int key, const char *text, void *input);
+int alloc_carry_out(struct alloc_opts *opts);
 
 extern const struct hf_column alloc_columns[], alloc_plan_columns[];
 extern const size_t alloc_ncolumns, alloc_nplan_columns;

@@ -128,6 +128,19 @@ static void add_phases(struct hf_doc *doc, const struct hf_apply *apply)
 	}
 }
 
+static const char *command_name(const struct alloc_opts *opts)
+{
+	return opts->then ? "run" : "alloc";
+}
+
+/* Standard output is the command's. */
+static int print_aside(const struct alloc_opts *opts, const struct hf_table *table, struct hf_err *err)
+{
+	if (!table)
+		return hf_err_nomem(err);
+	return opts->common->verbose ? hf_table_print(table, &opts->common->format, stderr, err) : 0;
+}
+
 int alloc_report_result(const struct alloc_opts *opts, const struct hf_apply *apply, struct hf_err *err)
 {
 	struct hf_table *table = hf_table_new("targets", alloc_columns, alloc_ncolumns);
@@ -147,7 +160,7 @@ int alloc_report_result(const struct alloc_opts *opts, const struct hf_apply *ap
 			add_phases(doc, apply);
 		}
 	}
-	r = report_print(opts->common, table, doc, err);
+	r = opts->then ? print_aside(opts, table, err) : report_print(opts->common, table, doc, err);
 	hf_doc_free(doc);
 	hf_table_free(table);
 	return r;
@@ -217,7 +230,7 @@ int alloc_report_plan(const struct alloc_opts *opts, const struct hf_plan *plan,
 		if (plan->targets[i].action != HF_ACTION_POOL)
 			plan_file(table, plan, &plan->targets[i]);
 	if (table && opts->common->format.json) {
-		doc = report_doc("alloc", false);
+		doc = report_doc(command_name(opts), false);
 		if (doc) {
 			hf_doc_bool(doc, "dry_run", true);
 			hf_doc_bool(doc, "would_change", hf_plan_changes(plan));
@@ -249,7 +262,7 @@ int alloc_report_failure(const struct alloc_opts *opts, const struct hf_apply *a
 		status = hf_print_err(opts->common, failed);
 	if (!opts->common->format.json || ferror(stdout) || status == HF_EXIT_USAGE)
 		return status;
-	doc = report_doc("alloc", apply->changed);
+	doc = report_doc(command_name(opts), apply->changed);
 	if (doc) {
 		if (opts->dry_run)
 			hf_doc_bool(doc, "dry_run", true);

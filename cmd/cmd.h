@@ -38,6 +38,7 @@ struct hf_command {
 extern const struct hf_command hf_commands[];
 
 int hf_cmd_alloc(int argc, char **argv, struct hf_common *common);
+int hf_cmd_run(int argc, char **argv, struct hf_common *common);
 int hf_cmd_mount(int argc, char **argv, struct hf_common *common);
 int hf_cmd_umount(int argc, char **argv, struct hf_common *common);
 int hf_cmd_free(int argc, char **argv, struct hf_common *common);
@@ -117,6 +118,10 @@ void hf_signals_catch(struct hf_stop *stop);
 void hf_signals_write_failed(int errnum);
 /* Asks the stop after this long. */
 int hf_signals_deadline(double seconds, struct hf_err *err) _must_check;
+/* It is over. */
+void hf_signals_no_deadline(struct hf_stop *stop);
+/* In a child: everything as this process had it when it was started. */
+void hf_signals_as_before(void);
 /* If a signal asked, dies of it, the default way; else returns status. After a failed write to a pipe
  * nobody reads, of SIGPIPE. */
 int hf_signals_exit(const struct hf_common *common, int status);

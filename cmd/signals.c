@@ -10,6 +10,13 @@
 static struct hf_stop *the_stop;
 static bool pipe_ignored, pipe_broken;
 
+/* What ends a process by default, and can be caught: all of it is undone first. */
+static const int asking[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGUSR1, SIGUSR2, SIGALRM };
+/* What is set differently here than a program that is started expects. */
+static const int changed[] = { SIGPIPE, SIGXFSZ, SIGCHLD };
+static struct sigaction changed_before[HF_LENGTH(changed)];
+static sigset_t mask_before;
+
 static void ask(int signo)
 {
 	int none = 0;
@@ -37,9 +44,6 @@ static void catch (int signo, void (*handler)(int))
 
 void hf_signals_catch(struct hf_stop *stop)
 {
-	/* What ends a process by default, and can be caught: all of it is undone first. */
-	static const int asking[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGUSR1, SIGUSR2, SIGALRM };
-	struct sigaction before;
 	sigset_t wanted;
 
 	the_stop = stop;
@@ -48,14 +52,30 @@ void hf_signals_catch(struct hf_stop *stop)
 		catch (asking[i], ask);
 		sigaddset(&wanted, asking[i]);
 	}
+	for (size_t i = 0; i < HF_LENGTH(changed); i++)
+		sigaction(changed[i], NULL, &changed_before[i]);
+	pipe_ignored = changed_before[0].sa_handler == SIG_IGN;
 	/* Whoever started this may have them blocked, which exec passes on. */
-	sigaddset(&wanted, SIGALRM);
-	pthread_sigmask(SIG_UNBLOCK, &wanted, NULL);
+	pthread_sigmask(SIG_UNBLOCK, &wanted, &mask_before);
 	/* A limit on the size of files (ulimit -f) is then an error like others. */
 	signal(SIGXFSZ, SIG_IGN);
-	sigaction(SIGPIPE, NULL, &before);
-	pipe_ignored = before.sa_handler == SIG_IGN;
 	signal(SIGPIPE, SIG_IGN);
+	/* Children of a process that ignores it cannot be waited for. */
+	signal(SIGCHLD, SIG_DFL);
+}
+
+void hf_signals_as_before(void)
+{
+	struct sigaction now;
+
+	for (size_t i = 0; i < HF_LENGTH(asking); i++) {
+		sigaction(asking[i], NULL, &now);
+		if (now.sa_handler != SIG_IGN)
+			signal(asking[i], SIG_DFL);
+	}
+	for (size_t i = 0; i < HF_LENGTH(changed); i++)
+		sigaction(changed[i], &changed_before[i], NULL);
+	pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
 }
 
 void hf_signals_write_failed(int errnum)
@@ -77,6 +97,14 @@ int hf_signals_deadline(double seconds, struct hf_err *err)
 	if (sigaction(SIGALRM, &action, NULL) < 0 || setitimer(ITIMER_REAL, &timer, NULL) < 0)
 		return hf_err_sys(err, errno, NULL, "cannot set the deadline's timer");
 	return 0;
+}
+
+void hf_signals_no_deadline(struct hf_stop *stop)
+{
+	const struct itimerval none = { 0 };
+
+	setitimer(ITIMER_REAL, &none, NULL);
+	atomic_store(&stop->deadline, false);
 }
 
 static void die_of(int signo)

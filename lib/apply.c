@@ -65,7 +65,7 @@ static int plan_again(struct hf_apply *a, struct hf_err *err)
 		r = hf_plan_make(a->request, a->machine, a->plan, err);
 	if (r == 0 && hf_plan_is_fatal(a->plan))
 		return hf_err_set(err, ECANCELED, NULL, "another program changed the machine meanwhile");
-	return r;
+	return r == 0 && a->keep ? hf_apply_refuse_cut(a->plan, err) : r;
 }
 
 static int take_lock(struct hf_transaction *t, struct hf_err *err)
@@ -157,13 +157,14 @@ static int fill_and_publish(struct hf_transaction *t, struct hf_err *err)
 		r = in_phase(t, HF_PHASE_VERIFY, 0, hf_apply_verify, err);
 	if (r == 0)
 		r = in_phase(t, HF_PHASE_PUBLISH, 0, hf_apply_publish, err);
+	if (r == 0 && t->apply->keep)
+		r = hf_apply_settle(t, err);
 	if (r == 0 && t->apply->hooks->commit)
 		r = t->apply->hooks->commit(t->apply->hooks->arg, err);
 	return r;
 }
 
-/* In reverse, all of it; pools are given back under the lock. */
-static void undo(struct hf_transaction *t)
+void hf_apply_undo(struct hf_transaction *t)
 {
 	struct hf_apply *a = t->apply;
 	struct hf_err ignored = { 0 };
@@ -186,30 +187,38 @@ static void undo(struct hf_transaction *t)
 	a->changed = a->left != 0;
 }
 
-static void close_files(struct hf_transaction *t)
+void hf_apply_end(struct hf_transaction *t)
 {
 	struct hf_err ignored = { 0 };
 
+	hf_undo_forget(&t->undo);
 	for (size_t i = 0; i < t->nfiles; i++)
 		hf_hugefile_close(&t->files[i], &ignored);
 	free(t->files);
 	free(t->fill_files);
 	hf_fill_free(&t->fill);
+	free(t);
 }
 
 static int attempt(struct hf_apply *a, bool locked, struct hf_err *err)
 {
-	struct hf_transaction t = { .apply = a, .lock = -1 };
-	int r = prepare(&t, locked, err);
+	struct hf_transaction *t = calloc(1, sizeof(*t));
+	int r;
 
+	if (!t)
+		return hf_err_nomem(err);
+	t->apply = a;
+	t->lock = -1;
+	r = prepare(t, locked, err);
 	if (r == 0)
-		r = fill_and_publish(&t, err);
+		r = fill_and_publish(t, err);
 	/* Success has been reached already when the request to stop comes too late. */
 	if (r < 0)
-		undo(&t);
+		hf_apply_undo(t);
+	if (r == 0 && a->keep)
+		a->kept = t;
 	else
-		hf_undo_forget(&t.undo);
-	close_files(&t);
+		hf_apply_end(t);
 	return r;
 }
 
@@ -221,6 +230,8 @@ int hf_apply_run(struct hf_apply *a, struct hf_err *err)
 	/* numactl's policy would make reservations count its nodes only, and is not asked for. */
 	if (r)
 		return hf_err_sys(err, r, NULL, "cannot set the default memory policy");
+	if (a->keep && hf_apply_refuse_cut(a->plan, err) < 0)
+		return -err->errnum;
 	r = attempt(a, locked, err);
 	if (r != -ENOMEM || locked || a->left)
 		return r;
@@ -231,6 +242,9 @@ int hf_apply_run(struct hf_apply *a, struct hf_err *err)
 
 void hf_apply_free(struct hf_apply *a)
 {
+	if (a->kept)
+		hf_apply_end(a->kept);
+	a->kept = NULL;
 	free(a->rows);
 	a->rows = NULL;
 	a->nrows = 0;

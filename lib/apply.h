@@ -57,8 +57,10 @@ struct hf_apply {
 	struct hf_plan *plan;       /* made by the caller; replaced */
 	const struct hf_apply_hooks *hooks;
 	struct hf_stop *stop;
+	bool keep; /* after success the undo log stays, for hf_apply_give_back */
 
 	/* Results; hf_apply_free. */
+	struct hf_transaction *kept;
 	bool changed;
 	bool partly; /* --best-effort: less was had than asked for */
 	size_t left; /* steps that could not be undone */
@@ -74,6 +76,17 @@ struct hf_apply {
  */
 int hf_apply_run(struct hf_apply *apply, struct hf_err *err) _must_check _nonnull(1, 2);
 void hf_apply_free(struct hf_apply *apply);
+
+/*
+ * Undoes what a call with `keep` has done, whenever that was: no lock is held in between, no file mapped;
+ * descriptors are close-on-exec. Pools give back what is neither used nor reserved, and files that somebody
+ * else has open or mapped by now stay as they are, mounts that carry files, too: hooks->left is called for
+ * each, and apply->left counts them.
+ */
+void hf_apply_give_back(struct hf_apply *apply) _nonnull(1);
+
+/* A file that would be cut cannot be given back: -EINVAL. */
+int hf_apply_refuse_cut(const struct hf_plan *plan, struct hf_err *err) _must_check _nonnull(1, 2);
 
 /* Looks at every file of the request; places[specs->count] zeroed. */
 int hf_apply_places(const struct hf_machine *machine, const struct hf_spec_list *specs, uint64_t page_size,

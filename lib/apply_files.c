@@ -28,10 +28,14 @@ static int close_file(void *arg, struct hf_err *err)
 static int unpublish(void *arg, struct hf_err *err)
 {
 	struct hf_hugefile *file = arg;
-	int r = hf_hugefile_unpublish(file, err);
+	struct stat st;
+	int r = file->held ? 0 : hf_hugefile_unpublish(file, err);
 
 	if (r < 0)
 		hf_err_hint(err, "rm %s", file->place->path);
+	if (r == 0 && !file->held && fstat(file->fd, &st) == 0 && st.st_nlink)
+		return hf_err_set(err, EBUSY, file->place->path,
+				  "was given another name, under which it stays");
 	return r;
 }
 
@@ -40,7 +44,7 @@ static int punch_back(void *arg, struct hf_err *err)
 {
 	struct hf_hugefile *file = arg;
 	const struct hf_place *place = file->place;
-	uint64_t page = 0, pages = place->pages;
+	uint64_t page = 0, pages = file->held ? 0 : place->pages;
 	int r = 0;
 
 	while (page < pages && r == 0) {
@@ -62,7 +66,7 @@ static int punch_back(void *arg, struct hf_err *err)
 static int resize_back(void *arg, struct hf_err *err)
 {
 	struct hf_hugefile *file = arg;
-	int r = hf_hugefile_resize(file, file->place->size, err);
+	int r = file->held ? 0 : hf_hugefile_resize(file, file->place->size, err);
 
 	if (r < 0)
 		hf_err_hint(err, "truncate -s %llu %s", (unsigned long long)file->place->size,

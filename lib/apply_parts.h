@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * apply_parts - the rooms of apply, not for others: the transaction (apply.c), its files
- * (apply_files.c), its mounts (apply_mounts.c), its result rows (apply_rows.c).
+ * (apply_files.c), its mounts (apply_mounts.c), its result rows (apply_rows.c), its end when it was kept
+ * (apply_back.c).
  */
 #ifndef HF_APPLY_PARTS_H
 #define HF_APPLY_PARTS_H
@@ -18,6 +19,13 @@ struct hf_transaction {
 	struct hf_fill fill;
 	struct hf_fill_file *fill_files; /* files that are filled */
 };
+
+/* Everything back, in reverse; pools under the lock. */
+void hf_apply_undo(struct hf_transaction *t);
+void hf_apply_end(struct hf_transaction *t);
+
+/* For a long time without the caller: no mappings, and open only what is to be undone. */
+int hf_apply_settle(struct hf_transaction *t, struct hf_err *err) _must_check;
 
 int hf_apply_mounts(struct hf_transaction *t, struct hf_err *err) _must_check;
 int hf_apply_create(struct hf_transaction *t, struct hf_err *err) _must_check;

@@ -20,6 +20,7 @@ struct hf_hugefile {
 	int dirfd;                    /* O_PATH */
 	int fd;
 	bool existed;
+	bool held;       /* by others, so that it is not given back */
 	char *hidden;    /* name while unpublished, where O_TMPFILE is refused; else NULL */
 	char *map;       /* whole file, shared; NULL: not mapped */
 	uint64_t length; /* bytes mapped */

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -11,17 +12,46 @@
 #include "place.h"
 #include "size.h"
 
-/* A directory that was made, for the undo log. */
+/* A directory that was made, or a hugetlbfs that was mounted, for the undo log. */
 struct made {
 	const struct hf_sysroot *root;
+	dev_t dev; /* of the hugetlbfs; 0: not known */
 	char dir[];
 };
+
+static struct made *make_note(const struct hf_sysroot *root, const char *dir)
+{
+	struct made *made = calloc(1, sizeof(*made) + strlen(dir) + 1);
+
+	if (made) {
+		made->root = root;
+		strcpy(made->dir, dir);
+	}
+	return made;
+}
+
+/* Something is mounted on it: 1 or 0; -errno. *dev: the filesystem's that is seen there. */
+static int is_mounted_on(const char *dir, dev_t *dev)
+{
+	_cleanup_close_ int fd = open(dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat here, above;
+
+	if (fd < 0 || fstat(fd, &here) < 0 || fstatat(fd, "..", &above, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	*dev = here.st_dev;
+	return here.st_dev != above.st_dev;
+}
 
 static int remove_directory(void *arg, struct hf_err *err)
 {
 	const struct made *made = arg;
-	int r = hf_elsewhere_rmdir(made->root, made->dir);
+	dev_t dev;
+	int r;
 
+	/* A mount that stays has been told of. */
+	if (is_mounted_on(made->dir, &dev) > 0)
+		return 0;
+	r = hf_elsewhere_rmdir(made->root, made->dir);
 	if (r == 0)
 		return 0;
 	hf_err_sys(err, -r, made->dir, "cannot remove the directory that was made for the mount%s",
@@ -30,13 +60,42 @@ static int remove_directory(void *arg, struct hf_err *err)
 	return r;
 }
 
+static int count_entries(const char *dir);
+
+/* What others have put on it in the meantime would be gone with it. */
+static int refuse_used(const char *dir, struct hf_err *err)
+{
+	int entries = count_entries(dir);
+
+	if (entries == 0)
+		return 0;
+	if (entries < 0)
+		return hf_err_sys(err, -entries, dir,
+				  "stays mounted: cannot look whether there are files on it");
+	hf_err_set(err, EBUSY, dir, "stays mounted: %d file%s on it would be gone with it", entries,
+		   entries == 1 ? "" : "s");
+	hf_err_hint(err, "when they are no longer wanted: hugefill umount --force %s", dir);
+	return -EBUSY;
+}
+
 static int unmount(void *arg, struct hf_err *err)
 {
-	const char *dir = arg;
-	int r = hf_mounts_umount(dir, err);
+	const struct made *made = arg;
+	dev_t dev = 0;
+	int r = is_mounted_on(made->dir, &dev);
 
+	/* Somebody else has unmounted it. */
+	if (r == 0)
+		return 0;
+	if (r > 0 && made->dev && dev != made->dev)
+		return hf_err_set(err, EBUSY, made->dir,
+				  "another filesystem is mounted there now, and stays");
+	r = refuse_used(made->dir, err);
 	if (r < 0)
-		hf_err_hint(err, "umount %s", dir);
+		return r;
+	r = hf_mounts_umount(made->dir, err);
+	if (r < 0)
+		hf_err_hint(err, "umount %s", made->dir);
 	return r;
 }
 
@@ -48,11 +107,9 @@ static int make_directory(const struct hf_sysroot *root, struct hf_undo *undo, c
 
 	if (hf_undo_reserve(undo, err) < 0)
 		return -ENOMEM;
-	made = malloc(sizeof(*made) + strlen(dir) + 1);
+	made = make_note(root, dir);
 	if (!made)
 		return hf_err_nomem(err);
-	made->root = root;
-	strcpy(made->dir, dir);
 	if (mkdir(dir, 0755) == 0) {
 		hf_undo_push(undo, remove_directory, free, made);
 		return 0;
@@ -72,19 +129,21 @@ int hf_mountpoint_make(const struct hf_sysroot *root, struct hf_undo *undo,
 		       const struct hf_mount_request *request, struct hf_err *err)
 {
 	int r = make_directory(root, undo, request->target, err);
-	char *copy;
+	struct made *made;
 
 	if (r < 0 || hf_undo_reserve(undo, err) < 0)
 		return r < 0 ? r : -ENOMEM;
-	copy = strdup(request->target);
-	if (!copy)
+	made = make_note(root, request->target);
+	if (!made)
 		return hf_err_nomem(err);
 	r = hf_mounts_mount(request, err);
-	if (r < 0)
-		free(copy);
-	else
-		hf_undo_push(undo, unmount, free, copy);
-	return r;
+	if (r < 0) {
+		free(made);
+		return r;
+	}
+	hf_undo_push(undo, unmount, free, made);
+	r = is_mounted_on(request->target, &made->dev);
+	return r < 0 ? hf_err_sys(err, -r, request->target, "cannot look at the new mount") : 0;
 }
 
 /* One difference, a line of the hint. */
@@ -170,16 +229,20 @@ static int refuse_held(const struct hf_machine *machine, const char *target, con
 	return r;
 }
 
-static size_t count_entries(const char *dir)
+static int count_entries(const char *dir)
 {
 	DIR *stream = opendir(dir);
 	const struct dirent *entry;
-	size_t count = 0;
+	int count = 0;
 
-	while (stream && (entry = readdir(stream)) != NULL)
+	if (!stream)
+		return -errno;
+	errno = 0;
+	while ((entry = readdir(stream)) != NULL)
 		count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-	if (stream)
-		closedir(stream);
+	if (errno)
+		count = -errno;
+	closedir(stream);
 	return count;
 }
 
@@ -187,7 +250,7 @@ int hf_mountpoint_remove(const struct hf_machine *machine, const char *target, b
 			 struct hf_err *err)
 {
 	struct stat st;
-	size_t entries;
+	int entries;
 	int r;
 
 	if (!hf_mounts_at(&machine->mounts, target))
@@ -200,8 +263,10 @@ int hf_mountpoint_remove(const struct hf_machine *machine, const char *target, b
 	if (r < 0)
 		return r;
 	entries = count_entries(target);
+	if (entries < 0 && !force)
+		return hf_err_sys(err, -entries, target, "cannot look whether there are files on it");
 	if (entries && !force) {
-		hf_err_set(err, ENOTEMPTY, target, "%zu file%s on it would be gone with it", entries,
+		hf_err_set(err, ENOTEMPTY, target, "%d file%s on it would be gone with it", entries,
 			   entries == 1 ? "" : "s");
 		hf_err_hint(err, "remove them with hugefill free, or unmount with --force");
 		return -ENOTEMPTY;

@@ -18,7 +18,7 @@ void numa_warn(int number, char *where, ...)
 	(void)where;
 }
 
-#define MAX_NODES 1024 /* MAX_NUMNODES of the largest kernels */
+#define MAX_NODES HF_POLICY_NODES
 #define WORD_BITS (8 * sizeof(unsigned long))
 
 /* A plain mask: libnuma's own exit when memory is out. */
@@ -39,6 +39,19 @@ int hf_policy_default(void)
 	if (set_mempolicy(MPOL_DEFAULT, NULL, 0) < 0 && errno != ENOSYS)
 		return -errno;
 	return 0;
+}
+
+void hf_policy_save(struct hf_policy *policy)
+{
+	*policy = (struct hf_policy){ 0 };
+	policy->known = get_mempolicy(&policy->mode, policy->nodes, MAX_NODES + 1, NULL, 0) == 0;
+}
+
+int hf_policy_restore(const struct hf_policy *policy)
+{
+	if (!policy->known)
+		return 0;
+	return set_mempolicy(policy->mode, policy->nodes, MAX_NODES + 1) < 0 ? -errno : 0;
 }
 
 int hf_policy_cpus(const struct hf_nodeset *cpus)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "files.h"
 #include "holders.h"
+#include "lease.h"
 #include "release_parts.h"
 
 /* The file that was planned with, and nothing else: opening a device acts. -errno: it is another, or gone. */
@@ -20,18 +20,6 @@ static int open_same(const struct hf_release *r, const struct hf_place *place, i
 	if (!S_ISREG(st.st_mode) || st.st_dev != place->dev || st.st_ino != place->ino)
 		return -ESTALE;
 	return hf_sysroot_fd(&r->machine->root, O_RDWR | O_NONBLOCK, NULL, "proc/self/fd/%d", fd);
-}
-
-/*
- * A write lease is refused (EAGAIN) while the file has another open description: a descriptor or a mapping,
- * also one that outlives its descriptor. Whoever opens it afterwards waits until it ends, and the holder is
- * sent a signal, SIGIO unless told otherwise, which would kill; SIGURG is ignored by default.
- */
-static int take_lease(int fd)
-{
-	if (fcntl(fd, F_SETSIG, SIGURG) < 0 || fcntl(fd, F_SETLEASE, F_WRLCK) < 0)
-		return -errno;
-	return 0;
 }
 
 /* Where there are no leases. A process that cannot be looked into may be the one. */
@@ -58,12 +46,12 @@ int hf_release_claim(struct hf_release *r, const struct hf_place *place, int dir
 		*fd = -1;
 		return 0;
 	}
-	rc = take_lease(*fd);
+	rc = hf_lease_take(*fd);
 	if (rc == 0)
 		return 1;
 	close(*fd);
 	*fd = -1;
-	if (rc == -EAGAIN || rc == -EBUSY)
+	if (hf_lease_is_refused(rc))
 		return 0;
 	r->no_lease = true;
 	return look_for_holders(r, place, err);
@@ -71,7 +59,7 @@ int hf_release_claim(struct hf_release *r, const struct hf_place *place, int dir
 
 bool hf_release_is_claimed(int fd)
 {
-	return fd < 0 || fcntl(fd, F_GETLEASE) == F_WRLCK;
+	return fd < 0 || hf_lease_is_whole(fd);
 }
 
 static bool is_writable(const struct hf_release *r, const char *path)
