@@ -196,7 +196,7 @@ FUZZ_BINS := $(FUZZ:test/fuzz/%.c=$(FUZZ_DIR)/%)
 FUZZ_WRAP := argp_parse argp_error atexit hf_signals_catch hf_signals_deadline hf_machine_read hf_apply_run \
 	hf_release_run hf_mountpoint_make hf_mountpoint_remove hf_sysroot_write hf_sysroot_write_u64 \
 	hf_sysroot_link hf_mounts_mount hf_mounts_umount hf_hugefile_create hf_hugefile_open hf_lock_take \
-	hf_grow_run hf_grow_shrink hf_bench_run
+	hf_grow_run hf_grow_shrink hf_bench_run run_command
 
 $(FUZZ_DIR)/hugefill.o: hugefill.c $(OUT)/$(BIN_VARIANT)/flags
 	@mkdir -p $(@D)

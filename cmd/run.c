@@ -87,7 +87,7 @@ int hf_cmd_run(int argc, char **argv, struct hf_common *common)
 	hf_signals_catch(common->stop);
 	hf_policy_save(&run.policy);
 	getrlimit(RLIMIT_NOFILE, &run.descriptors);
-	status = run_find(common, &run);
+	status = opts.dry_run ? 0 : run_find(common, &run);
 	if (status == 0)
 		status = alloc_carry_out(&opts);
 	free(run.program);

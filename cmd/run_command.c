@@ -66,10 +66,11 @@ static int search(struct run_opts *run)
 		r = check_program(run->program);
 		if (r == 0)
 			return 0;
+		/* A directory that may not be searched holds no program that could be meant. */
+		if (r == EACCES && faccessat(AT_FDCWD, run->program, F_OK, AT_EACCESS) == 0)
+			errnum = EACCES;
 		free(run->program);
 		run->program = NULL;
-		if (r == EACCES)
-			errnum = EACCES;
 		path += len;
 		if (!*path)
 			return errnum;

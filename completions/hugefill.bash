@@ -8,7 +8,7 @@ _hugefill_common='--bytes --json --noheadings --output-all --output= --progress=
 
 _hugefill_options() {
 	case $1 in
-	alloc)
+	alloc | run)
 		echo '--size= --file= --page-size= --nodes= --from= --dry-run --threads= --layout= --method= --grow=
 			--available --best-effort --deadline= --drop-caches --headroom= --no-grow --no-mount
 			--mode= --owner= --resize'
@@ -38,8 +38,8 @@ _hugefill_options() {
 # _hugefill_columns COMMAND TABLE: TABLE is plan, or one of status's
 _hugefill_columns() {
 	case $1,$2 in
-	alloc,plan) echo ACTION TARGET NODE PAGESIZE FROM TO PAGES THREADS ;;
-	alloc,*) echo TARGET NODE PAGESIZE REQUESTED FILLED THREADS TIME RATE SPEEDUP STDEV PAGES ACTION ;;
+	alloc,plan | run,plan) echo ACTION TARGET NODE PAGESIZE FROM TO PAGES THREADS ;;
+	alloc,* | run,*) echo TARGET NODE PAGESIZE REQUESTED FILLED THREADS TIME RATE SPEEDUP STDEV PAGES ACTION ;;
 	free,*) echo TARGET NODE PAGESIZE ACTION REQUESTED FREED TIME PAGES ;;
 	status,pools)
 		echo SIZE NODE TOTAL FREE RSVD SURPLUS OVERCOMMIT USED AVAIL PERSISTENT TOTAL_BYTES FREE_BYTES \
@@ -263,7 +263,7 @@ _hugefill_names() {
 }
 
 _hugefill() {
-	local line=${COMP_LINE:0:COMP_POINT} words word text previous='' command='' table='' i broken
+	local line=${COMP_LINE:0:COMP_POINT} words word text previous='' command='' table='' i broken ended=''
 	local takes=' --size -s --file -f --page-size -p --nodes -N --from --threads -t --layout --grow --method
 		--deadline --headroom --mode --owner --output -o --progress --sysroot --punch --min-size
 		--nr-inodes --pid --format --mapping --stride --instances --time --workers --action --runs --warmup
@@ -275,6 +275,8 @@ _hugefill() {
 	text=${words[-1]}
 	for ((i = 1; i < ${#words[@]} - 1; i++)); do
 		word=${words[i]}
+		[[ $command != run || $ended ]] || [[ $word != -- ]] || ended=$((i + 1))
+		[[ -z $ended ]] || break
 		case $word in
 		-n | --dry-run) table=plan ;;
 		--pools | --mounts | --files | --processes | --cgroups) table=${word#--} ;;
@@ -285,7 +287,11 @@ _hugefill() {
 	((${#words[@]} < 3)) || previous=${words[-2]}
 
 	COMPREPLY=()
-	if [[ $previous == -* && $takes == *[[:blank:]]"$previous"[[:blank:]]* ]]; then
+	if [[ $ended && $ended == $((${#words[@]} - 1)) ]]; then
+		_hugefill_lines "$text" compgen -c --
+	elif [[ $ended ]]; then
+		_hugefill_names "$text" '' -f
+	elif [[ $previous == -* && $takes == *[[:blank:]]"$previous"[[:blank:]]* ]]; then
 		_hugefill_value "$previous" "$text" '' "$command" "$table"
 	elif [[ $text == --*=* ]]; then
 		_hugefill_value "${text%%=*}" "$text" "${text%%=*}=" "$command" "$table"
@@ -294,7 +300,7 @@ _hugefill() {
 		_hugefill_reply "$text" '' $(_hugefill_options "$command")
 		[[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
 	elif [[ -z $command ]]; then
-		_hugefill_reply "$text" '' alloc free status check mount umount bench
+		_hugefill_reply "$text" '' alloc run free status check mount umount bench
 	elif [[ $command == bench ]]; then
 		_hugefill_reply "$text" '' fill fault forkfault pool free
 	elif [[ $command == status ]]; then

@@ -73,6 +73,9 @@ static int shrink_back(void *arg, struct hf_err *err)
 	r = take_out(g, pool, err);
 	if (r < 0)
 		r = take_out(g, pool, err);
+	/* Others may have taken pages out, too. */
+	if (r == 0 && g->added > hf_pool_node_persistent(pool, g->node))
+		g->added = hf_pool_node_persistent(pool, g->node);
 	if (r == 0 && !g->added)
 		return 0;
 	left = g->added + (g->unread ? less(g->aimed, g->before) : 0);

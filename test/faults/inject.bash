@@ -97,6 +97,18 @@ partly_punch() {
 	{ is_pool 32 8 || is_pool 24 0; } && is_file vm0 64 48
 }
 
+# Everything is given back; the command itself is not traced.
+prepare_run() {
+	mount_huge
+	give 8
+	full_file old 16
+	fallocate -p -o 4M -l 4M "$DIR/old"
+}
+command_run=(run --resize --threads 2 2M=80M new=32M old=32M -- echo done)
+after_run() {
+	is_before && [[ $(<"$dir/out") = done ]]
+}
+
 is_done() {
 	"after_$scenario"
 }
@@ -116,7 +128,7 @@ trace() {
 	local file=$1
 
 	shift
-	timeout -k 5 "$PATIENCE" strace -f -qq -o "$file" "$@" "$HUGEFILL" "${command[@]}" >"$dir/out" 2>"$dir/err"
+	timeout -k 5 "$PATIENCE" strace -f -qq "${alone[@]}" -o "$file" "$@" "$HUGEFILL" "${command[@]}" >"$dir/out" 2>"$dir/err"
 }
 
 # strike CALL OPTION...: one run with something put in
@@ -127,7 +139,7 @@ strike() {
 	status=0
 	# What the shell says of a killed command is of no use.
 	{
-		timeout -k 5 "$PATIENCE" strace -f -qq "${fast[@]}" -o "$dir/trace" -e "trace=$call" "$@" \
+		timeout -k 5 "$PATIENCE" strace -f -qq "${alone[@]}" "${fast[@]}" -o "$dir/trace" -e "trace=$call" "$@" \
 			"$HUGEFILL" "${command[@]}" >"$dir/out" 2>"$dir/err" || status=$?
 	} 2>>"$dir/shell"
 	mapfile -t err <"$dir/err"
@@ -161,7 +173,7 @@ says_why() {
 	# One that could not be written cannot.
 	[[ $what != write:* || ${err[*]} != *[a-z]* ]] || return 0
 	for line in "${err[@]}"; do
-		[[ ! $line =~ ^hugefill\ (alloc|free):\ .{12,} ]] || return 0
+		[[ ! $line =~ ^hugefill\ (alloc|free|run):\ .{12,} ]] || return 0
 	done
 	return 1
 }
@@ -183,7 +195,7 @@ judge_failure() {
 	[ "$mode" = undo ] && ! is_before && tells_remainder && return
 	if settles is_before_or_partly; then
 		is_before || tells_change || wrong "it does not say what it has done"
-		[[ ${err[*]} != *"could not be undone"* || $mode = undo ]] || wrong "nothing remains, yet it says so"
+		[[ ${err[*]} != *"could not be undone"* || $mode = undo || $scenario = run ]] || wrong "nothing remains, yet it says so"
 	elif tells_remainder; then
 		wrong "it could not undo"
 	else
@@ -211,6 +223,7 @@ judge() {
 		[ -s "$dir/out" ] || wrong "success, but no result"
 		;;
 	1) judge_failure ;;
+	126 | 127) [ "$scenario" = run ] && judge_failure || wrong "an exit status of run only" ;;
 	*) judge_death ;;
 	esac
 	! grep -qE 'Sanitizer|runtime error:|core dumped|\(null\)' "$dir/err" || wrong "stderr shows a crash"
@@ -265,7 +278,8 @@ while read -r call list; do
 	[[ -z $call || $call = '#'* ]] || errors[$call]=$list
 done <"$here/errnos"
 cases=0 hit=0 failed=0 status=0
-err=() always=() fast=() after=
+err=() always=() fast=() alone=() after=
+[ "$scenario" != run ] || alone=(-b execve)
 case $mode in
 errors) fast=(--seccomp-bpf) ;;
 undo)

@@ -30,6 +30,10 @@ load helper
 	inject 200 punch errors
 }
 
+@test "run that grows a pool, makes a file, extends another, and gives everything back" {
+	inject 300 run errors
+}
+
 @test "the undo of a growth, a mount and a file fails: what is left is listed" {
 	inject 100 new undo
 }
@@ -42,4 +46,5 @@ load helper
 	inject 150 new TERM
 	inject 80 holes HUP
 	inject 150 free INT
+	inject 150 run TERM
 }

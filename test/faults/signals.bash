@@ -25,7 +25,9 @@ source "$here/state.bash"
 cd /
 
 # Growth, fill and publishing each have a request in which they take most of the time.
-requests=(pool parallel file files)
+requests=(pool parallel file files run)
+[ "$how" = end ] || requests=(pool parallel file files)
+request_run=(2M=300M vm0=256M)
 request_pool=(2M=512M)
 request_parallel=(--grow parallel 2M=512M)
 request_file=(2M=300M vm0=256M)
@@ -34,6 +36,9 @@ for ((i = 0; i < 64; i++)); do
 	request_files+=("f$i=4M")
 done
 
+done_run() {
+	is_empty
+}
 done_pool() {
 	is_pool 256 256
 }
@@ -52,8 +57,10 @@ done_files() {
 # start REQUEST: not as bash starts it, with SIGINT ignored
 start() {
 	local -n arguments=request_$1
+	local command=alloc
 
-	env --default-signal=INT,HUP,PIPE "$HUGEFILL" alloc --verbose --progress never "${arguments[@]}" \
+	[ "$1" != run ] || command=run
+	env --default-signal=INT,HUP,PIPE "$HUGEFILL" $command --verbose --progress never "${arguments[@]}" $([ "$1" != run ] || echo "-- sleep 0.1") \
 		>"$dir/out" 2>"$dir/err" &
 	pid=$!
 }
@@ -99,7 +106,7 @@ count_phase() {
 	local line phase=start
 
 	while read -r line; do
-		[[ ! $line =~ ^hugefill\ alloc:\ (lock|grow|mount|reserve|fill|verify|publish)$ ]] || phase=${BASH_REMATCH[1]}
+		[[ ! $line =~ ^hugefill\ [a-z]+:\ (lock|grow|mount|reserve|fill|verify|publish)$ ]] || phase=${BASH_REMATCH[1]}
 	done <"$dir/err"
 	phases[$phase]=$((${phases[$phase]:-0} + 1))
 }

@@ -50,7 +50,7 @@ same() {
 		'hugefill alloc --layout=b' 'hugefill alloc --method=' 'hugefill free --progress=' \
 		'hugefill alloc --dr' 'hugefill alloc --size=' 'hugefill alloc -s alloc --layout i' \
 		'hugefill --punch') <<-'EOF'
-		hugefill  => alloc free status check mount umount bench
+		hugefill  => alloc run free status check mount umount bench
 		hugefill fr => free
 		hugefill --json al => alloc
 		hugefill alloc --layout  => interleave block
@@ -68,7 +68,7 @@ same() {
 	run -0 diff - <(in_zsh 'hugefill ' 'hugefill fr' 'hugefill --json al' 'hugefill alloc --layout ' \
 		'hugefill alloc --layout=b' 'hugefill alloc --method ' 'hugefill free --progress ' \
 		'hugefill --punch') <<-'EOF'
-		hugefill  => alloc free status check mount umount bench
+		hugefill  => alloc run free status check mount umount bench
 		hugefill fr => free
 		hugefill --json al => alloc
 		hugefill alloc --layout  => interleave block

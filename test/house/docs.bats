@@ -41,6 +41,10 @@ plan() {
 		case $call in
 		*' status'*' --files'*) how=() ;;
 		*' status'* | *' check'*) how=(--sysroot="$TREE") ;;
+		'hugefill run '*)
+			words=(hugefill run "${how[@]}" "${words[@]:2}")
+			how=()
+			;;
 		esac
 		said=$("$HUGEFILL" "${words[@]:1}" "${how[@]}" 2>&1 >/dev/null) || status=$?
 		[ $status -le 1 ] || printf '%s\nexit %d: %s\n' "$call" $status "$said"
