@@ -104,9 +104,9 @@ prepare_run() {
 	full_file old 16
 	fallocate -p -o 4M -l 4M "$DIR/old"
 }
-command_run=(run --resize --threads 2 2M=80M new=32M old=32M -- echo done)
+command_run=(run --resize --threads 2 2M=80M new=32M old=32M -- echo all)
 after_run() {
-	is_before && [[ $(<"$dir/out") = done ]]
+	is_before && [ "$(<"$dir/out")" = all ]
 }
 
 is_done() {
@@ -223,7 +223,10 @@ judge() {
 		[ -s "$dir/out" ] || wrong "success, but no result"
 		;;
 	1) judge_failure ;;
-	126 | 127) [ "$scenario" = run ] && judge_failure || wrong "an exit status of run only" ;;
+	126 | 127)
+		[ "$scenario" = run ] || wrong "an exit status of run only"
+		judge_failure
+		;;
 	*) judge_death ;;
 	esac
 	! grep -qE 'Sanitizer|runtime error:|core dumped|\(null\)' "$dir/err" || wrong "stderr shows a crash"

@@ -27,7 +27,7 @@ cd /
 # Growth, fill and publishing each have a request in which they take most of the time.
 requests=(pool parallel file files run)
 [ "$how" = end ] || requests=(pool parallel file files)
-request_run=(2M=300M vm0=256M)
+request_run=(2M=300M vm0=256M -- sleep 0.1)
 request_pool=(2M=512M)
 request_parallel=(--grow parallel 2M=512M)
 request_file=(2M=300M vm0=256M)
@@ -60,7 +60,7 @@ start() {
 	local command=alloc
 
 	[ "$1" != run ] || command=run
-	env --default-signal=INT,HUP,PIPE "$HUGEFILL" $command --verbose --progress never "${arguments[@]}" $([ "$1" != run ] || echo "-- sleep 0.1") \
+	env --default-signal=INT,HUP,PIPE "$HUGEFILL" $command --verbose --progress never "${arguments[@]}" \
 		>"$dir/out" 2>"$dir/err" &
 	pid=$!
 }

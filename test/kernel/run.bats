@@ -284,6 +284,7 @@ has_state() {
 	# shellcheck disable=SC2016 # for the command
 	local look='grep -E "^Sig(Ign|Blk|Cgt):" /proc/self/status; ulimit -n
 		ls /proc/self/fd | wc -l; sed -n "1s/^[^ ]* \([^ ]*\).*/\1/p" /proc/self/numa_maps'
+	# shellcheck disable=SC2054 # lists of signals
 	local how=(env --ignore-signal=PIPE,XFSZ,CHLD,USR2 --block-signal=TERM,HUP bash -c 'ulimit -Sn 99; exec "$@"' -
 		numactl --interleave=0)
 
