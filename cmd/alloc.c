@@ -236,7 +236,7 @@ int hf_cmd_alloc(int argc, char **argv, struct hf_common *common)
 	const struct argp argp = { alloc_options, alloc_parse, "[SPEC...]", doc, children, alloc_help, NULL };
 	struct alloc_opts opts = { .common = common };
 
-	request_init(&opts.in);
+	request_init(&opts.in, common);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &opts))
 		return HF_EXIT_USAGE;
 	hf_signals_catch(common->stop);

@@ -297,7 +297,7 @@ int hf_cmd_check(int argc, char **argv, struct hf_common *common)
 	const struct argp argp = { options, parse, "[SPEC...]", doc, children, help_filter, NULL };
 	struct check_opts opts = { .common = common };
 
-	request_init(&opts.in);
+	request_init(&opts.in, common);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &opts))
 		return HF_EXIT_USAGE;
 	hf_signals_catch(common->stop);

@@ -105,9 +105,9 @@ int hf_option_choice(const char *option, const char *text, const char *const *na
 /* The spec of --size and --file (NULL: "hugefill"). */
 int hf_option_file(const char *name, const char *size, const struct hf_spec_rules *rules,
 		   struct hf_spec_list *list, struct hf_err *err) _must_check;
-/* Specs from --from, "-" is standard input. */
-int hf_option_from(const char *path, const struct hf_spec_rules *rules, struct hf_spec_list *list,
-		   struct hf_err *err) _must_check;
+/* Specs from --from, "-" is standard input. Tells all bad lines but the last, which is in err. */
+int hf_option_from(const struct hf_common *common, const char *path, const struct hf_spec_rules *rules,
+		   struct hf_spec_list *list, struct hf_err *err) _must_check;
 
 /* --- signals (signals.c) --- */
 

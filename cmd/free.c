@@ -248,7 +248,7 @@ static int read_specs(const struct free_opts *o, const struct hf_spec_rules *rul
 	for (size_t i = 0; i < o->nspecs && r == 0; i++)
 		r = hf_spec_parse(o->specs[i], rules, list, err);
 	if (r == 0 && o->from)
-		r = hf_option_from(o->from, rules, list, err);
+		r = hf_option_from(o->common, o->from, rules, list, err);
 	if (r == 0 && o->punch && (list->count != 1 || list->specs[0].kind != HF_SPEC_FILE))
 		r = hf_err_usage(err, "--punch", "needs exactly one PATH");
 	return r;

@@ -193,18 +193,32 @@ int hf_option_choice(const char *option, const char *text, const char *const *na
 	return hf_err_usage(err, option, "\"%s\" is none of %s", text, all);
 }
 
-int hf_option_from(const char *path, const struct hf_spec_rules *rules, struct hf_spec_list *list,
-		   struct hf_err *err)
+static int owner_of_line(const char *text, uid_t *uid, gid_t *gid, struct hf_err *err)
+{
+	return hf_option_owner("owner", text, uid, gid, err);
+}
+
+static void tell_bad_line(const struct hf_err *err, void *arg)
+{
+	hf_print_err(arg, err);
+}
+
+int hf_option_from(const struct hf_common *common, const char *path, const struct hf_spec_rules *rules,
+		   struct hf_spec_list *list, struct hf_err *err)
 {
 	_cleanup_fclose_ FILE *file = NULL;
+	struct hf_spec_rules of_files = *rules;
 
+	of_files.owner = owner_of_line;
+	of_files.bad_line = tell_bad_line;
+	of_files.arg = (void *)(uintptr_t)common;
 	if (strcmp(path, "-") == 0)
-		return hf_spec_read(stdin, "standard input", rules, list, err);
+		return hf_spec_read(stdin, "standard input", &of_files, list, err);
 	file = fopen(path, "re");
 	if (!file) {
 		hf_err_sys(err, errno, path, "cannot open the spec file");
 		err->usage = true;
 		return -err->errnum;
 	}
-	return hf_spec_read(file, path, rules, list, err);
+	return hf_spec_read(file, path, &of_files, list, err);
 }

@@ -174,9 +174,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 const struct argp request_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
 
-void request_init(struct request_opts *opts)
+void request_init(struct request_opts *opts, const struct hf_common *common)
 {
-	*opts = (struct request_opts){ .request = { .uid = (uid_t)-1, .gid = (gid_t)-1 } };
+	*opts = (struct request_opts){ .common = common, .request = { .uid = (uid_t)-1, .gid = (gid_t)-1 } };
 }
 
 bool request_is_given(const struct request_opts *opts)
@@ -192,7 +192,7 @@ static int read_specs(const struct request_opts *o, const struct hf_spec_rules *
 	for (size_t i = 0; i < o->nspecs && r == 0; i++)
 		r = hf_spec_parse(o->specs[i], rules, list, err);
 	if (r == 0 && o->from)
-		r = hf_option_from(o->from, rules, list, err);
+		r = hf_option_from(o->common, o->from, rules, list, err);
 	if (r == 0 && !list->count)
 		r = hf_err_usage(err, o->from ? o->from : "", "holds no spec");
 	return r;

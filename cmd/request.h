@@ -6,6 +6,7 @@
 #include "cmd.h"
 
 struct request_opts {
+	const struct hf_common *common;
 	const char *size, *file, *page_size, *nodes, *from, *headroom, *mode, *owner;
 	size_t nspecs;
 	char **specs; /* borrowed from argv */
@@ -15,7 +16,7 @@ struct request_opts {
 /* Also takes the SPECs, if its parent leaves ARGP_KEY_ARGS to it. Its input is a struct request_opts,
  * which request_init made. */
 extern const struct argp request_argp;
-void request_init(struct request_opts *opts);
+void request_init(struct request_opts *opts, const struct hf_common *common);
 
 /* Whether there is any spec. */
 bool request_is_given(const struct request_opts *opts);

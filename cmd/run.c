@@ -80,7 +80,7 @@ int hf_cmd_run(int argc, char **argv, struct hf_common *common)
 	struct alloc_opts opts = { .common = common, .then = run_and_give_back, .run = &run };
 	int status;
 
-	request_init(&opts.in);
+	request_init(&opts.in, common);
 	argc = split(argc, argv, &run);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &opts))
 		return HF_EXIT_USAGE;

@@ -41,12 +41,15 @@ int hf_apply_places(const struct hf_machine *machine, const struct hf_spec_list 
 		    struct hf_place *places, struct hf_err *err)
 {
 	for (size_t i = 0; i < specs->count; i++) {
+		const struct hf_spec *spec = &specs->specs[i];
 		int r;
 
-		if (specs->specs[i].kind != HF_SPEC_FILE)
+		if (spec->kind != HF_SPEC_FILE)
 			continue;
 		hf_place_free(&places[i]);
-		r = hf_place_find(machine, specs->specs[i].name, page_size, true, &places[i], err);
+		r = hf_place_find_on(machine, spec->with.mount, spec->name,
+				     spec->with.page_size ? spec->with.page_size : page_size, true,
+				     &places[i], err);
 		if (r < 0)
 			return r;
 	}

@@ -99,15 +99,14 @@ static int push(struct hf_transaction *t, int (*back)(void *arg, struct hf_err *
 static int make_new(struct hf_transaction *t, const struct hf_target *target, struct hf_hugefile *file,
 		    struct hf_err *err)
 {
-	const struct hf_request *request = t->apply->request;
+	const struct hf_wanted wanted = hf_plan_wanted(t->apply->request, target->spec);
 	const struct hf_place *place = hf_plan_place_of(t->apply->plan, target);
 	int r = push(t, close_file, file, err);
 
 	if (r < 0)
 		return r;
 	return hf_hugefile_create(file, place, target->pages * place->page_size,
-				  request->mode_given ? request->mode : 0600, request->uid, request->gid,
-				  err);
+				  wanted.has_mode ? wanted.mode : 0600, wanted.uid, wanted.gid, err);
 }
 
 static int open_old(struct hf_transaction *t, const struct hf_target *target, struct hf_hugefile *file,
@@ -127,18 +126,18 @@ static int open_old(struct hf_transaction *t, const struct hf_target *target, st
 	return r;
 }
 
-static int adjust(struct hf_transaction *t, struct hf_hugefile *file, struct hf_err *err)
+static int adjust(struct hf_transaction *t, size_t spec, struct hf_hugefile *file, struct hf_err *err)
 {
-	const struct hf_request *request = t->apply->request;
+	const struct hf_wanted wanted = hf_plan_wanted(t->apply->request, spec);
 	int r;
 
-	if (!hf_plan_adjusts(request, file->place))
+	if (!hf_plan_adjusts(t->apply->request, spec))
 		return 0;
 	r = push(t, adjust_back, file, err);
 	t->apply->changed = true;
 	return r < 0 ? r
-		     : hf_hugefile_adjust(file, request->mode_given ? request->mode : file->place->mode,
-					  request->uid, request->gid, err);
+		     : hf_hugefile_adjust(file, wanted.has_mode ? wanted.mode : file->place->mode, wanted.uid,
+					  wanted.gid, err);
 }
 
 static int prepare_file(struct hf_transaction *t, size_t index, struct hf_err *err)
@@ -152,7 +151,7 @@ static int prepare_file(struct hf_transaction *t, size_t index, struct hf_err *e
 	else
 		r = open_old(t, target, file, err);
 	if (r == 0 && file->existed)
-		r = adjust(t, file, err);
+		r = adjust(t, target->spec, file, err);
 	if (r < 0 || target->action == HF_ACTION_ADJUST)
 		return r;
 	t->fill_files[t->fill.nfiles++] = (struct hf_fill_file){ file, target };

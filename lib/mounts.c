@@ -450,3 +450,13 @@ const char *hf_mounts_version(void)
 	mnt_get_library_version(&version);
 	return version;
 }
+
+char *hf_mounts_mangle(const char *text)
+{
+	return mnt_mangle(text);
+}
+
+char *hf_mounts_unmangle(const char *text)
+{
+	return mnt_unmangle(text);
+}

@@ -79,4 +79,8 @@ int hf_mounts_umount(const char *target, struct hf_err *err) _must_check _nonnul
 /* Of the libmount that is loaded. */
 const char *hf_mounts_version(void);
 
+/* As fstab writes words: blanks, newlines and backslashes as \ooo. malloc'd; NULL: no memory. */
+char *hf_mounts_mangle(const char *text) _must_check _nonnull(1);
+char *hf_mounts_unmangle(const char *text) _must_check _nonnull(1);
+
 #endif

@@ -110,15 +110,44 @@ static void take_limits(struct hf_place *place, const struct hf_mount *mount)
 	place->min_size = mount->min_size == HF_MOUNTS_NONE ? 0 : mount->min_size;
 }
 
-static int find_bare(const struct hf_machine *machine, const char *name, uint64_t page_size,
+/* The directory as the kernel knows it, where it is there already. */
+static char *real_directory(const struct hf_machine *machine, const char *dir)
+{
+	char *real = machine->root.live ? realpath(dir, NULL) : NULL;
+
+	return real ? real : strdup(dir);
+}
+
+/* The hugetlbfs on place->mount, which a line of a file of specs names; *mount stays NULL where it is to
+ * be made. */
+static int find_named(const struct hf_machine *machine, const struct hf_place *place,
+		      const struct hf_mount **mount, struct hf_err *err)
+{
+	char have[HF_SIZE_TEXT], want[HF_SIZE_TEXT];
+
+	*mount = hf_mounts_at(&machine->mounts, place->mount);
+	if (*mount && (*mount)->read_only)
+		return hf_err_sys(err, EROFS, place->mount, "the hugetlbfs there is mounted read-only");
+	if (!*mount || (*mount)->page_size == place->page_size)
+		return 0;
+	return hf_err_set(err, EEXIST, place->mount, "the hugetlbfs there has %s pages, %s are wanted",
+			  hf_size_exact((*mount)->page_size, have), hf_size_exact(place->page_size, want));
+}
+
+static int find_bare(const struct hf_machine *machine, const char *dir, const char *name, uint64_t page_size,
 		     struct hf_place *place, struct hf_err *err)
 {
-	const struct hf_mount *mount = choose_mount(machine, page_size);
+	const struct hf_mount *mount = dir ? NULL : choose_mount(machine, page_size);
 
 	place->page_size = page_size;
-	place->mount = mount ? strdup(mount->target) : hf_place_default(machine, page_size);
+	if (dir)
+		place->mount = real_directory(machine, dir);
+	else
+		place->mount = mount ? strdup(mount->target) : hf_place_default(machine, page_size);
 	if (!place->mount)
 		return hf_err_nomem(err);
+	if (dir && find_named(machine, place, &mount, err) < 0)
+		return -err->errnum;
 	place->dir = strdup(place->mount);
 	if (!place->dir || asprintf(&place->path, "%s/%s", place->dir, name) < 0) {
 		place->path = NULL;
@@ -258,12 +287,18 @@ static int look_at_mount(const struct hf_machine *machine, struct hf_place *plac
 int hf_place_find(const struct hf_machine *machine, const char *name, uint64_t page_size, bool with_holes,
 		  struct hf_place *place, struct hf_err *err)
 {
+	return hf_place_find_on(machine, NULL, name, page_size, with_holes, place, err);
+}
+
+int hf_place_find_on(const struct hf_machine *machine, const char *mount, const char *name,
+		     uint64_t page_size, bool with_holes, struct hf_place *place, struct hf_err *err)
+{
 	int r;
 
 	if (strchr(name, '/'))
 		r = find_path(machine, name, place, err);
 	else
-		r = find_bare(machine, name, page_size, place, err);
+		r = find_bare(machine, mount, name, page_size, place, err);
 	if (r < 0 || place->to_mount || !machine->root.live) {
 		place->mount_left = place->mount_limit;
 		return r;

@@ -55,6 +55,11 @@ struct hf_place {
  */
 int hf_place_find(const struct hf_machine *machine, const char *name, uint64_t page_size, bool with_holes,
 		  struct hf_place *place, struct hf_err *err) _must_check _nonnull(1, 2, 5, 6);
+/* The same for a bare name on the mount `mount`, NULL for the usual one: it is to be of page_size
+ * (EEXIST), and where nothing is mounted it is to be made. */
+int hf_place_find_on(const struct hf_machine *machine, const char *mount, const char *name,
+		     uint64_t page_size, bool with_holes, struct hf_place *place,
+		     struct hf_err *err) _must_check _nonnull(1, 3, 6, 7);
 void hf_place_free(struct hf_place *place);
 
 static inline bool hf_place_has(const struct hf_place *place, uint64_t page)

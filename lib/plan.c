@@ -91,9 +91,9 @@ static int decide_file(struct hf_plan *plan, struct hf_target *t, struct hf_err 
 		return 0;
 	if (place->pages == t->pages) {
 		t->missing = t->pages > place->filled ? t->pages - place->filled : 0;
-		t->action = t->missing                              ? HF_ACTION_FILL
-			    : hf_plan_adjusts(plan->request, place) ? HF_ACTION_ADJUST
-								    : HF_ACTION_KEEP;
+		t->action = t->missing                                ? HF_ACTION_FILL
+			    : hf_plan_adjusts(plan->request, t->spec) ? HF_ACTION_ADJUST
+								      : HF_ACTION_KEEP;
 	} else if (place->pages > t->pages) {
 		t->action = HF_ACTION_CUT;
 	} else {
@@ -132,7 +132,8 @@ int hf_plan_relayout(struct hf_plan *plan, struct hf_target *t, struct hf_err *e
 	hf_layout_free(&t->layout);
 	free(t->missing_on);
 	t->missing_on = NULL;
-	r = hf_layout_make(t->shares, t->nshares, t->uneven || plan->request->block, &t->layout, err);
+	r = hf_layout_make(t->shares, t->nshares, t->uneven || hf_plan_wanted(plan->request, t->spec).block,
+			   &t->layout, err);
 	t->pages = t->layout.pages;
 	t->missing = t->pages;
 	return r < 0 ? r : count_missing(plan, t, err);
@@ -192,13 +193,15 @@ int hf_plan_mounts(struct hf_plan *plan, struct hf_err *err)
 			continue;
 		while (known < plan->nmounts && strcmp(plan->mounts[known].target, place->mount) != 0)
 			known++;
+		if (known < plan->nmounts && plan->mounts[known].page_size != place->page_size)
+			return hf_err_usage(err, place->mount, "specs want a mount of two page sizes there");
 		if (known < plan->nmounts)
 			continue;
 		mounts = reallocarray(plan->mounts, plan->nmounts + 1, sizeof(*mounts));
 		if (!mounts)
 			return hf_err_nomem(err);
 		plan->mounts = mounts;
-		mounts[plan->nmounts++] = (struct hf_plan_mount){ place->mount, place->page_size };
+		mounts[plan->nmounts++] = (struct hf_plan_mount){ place->mount, place->page_size, i };
 	}
 	return 0;
 }

@@ -77,6 +77,7 @@ struct hf_plan_pool {
 struct hf_plan_mount {
 	const char *target; /* borrowed from the place */
 	uint64_t page_size;
+	size_t spec; /* the first that wants it: mode and owner are its */
 };
 
 /* Something that the plan found out about its chances. */

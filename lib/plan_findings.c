@@ -130,7 +130,8 @@ static int untrusted(struct hf_plan *plan, const struct hf_target *t)
 	const struct hf_place *place = hf_plan_place_of(plan, t);
 	struct hf_finding *f;
 
-	if (!hf_target_is_file(t) || !place->untrusted || place->uid == plan->request->uid)
+	if (!hf_target_is_file(t) || !place->untrusted ||
+	    place->uid == hf_plan_wanted(plan->request, t->spec).uid)
 		return 0;
 	f = hf_plan_find(plan, "untrusted", true, -1, place->path);
 	if (!f)

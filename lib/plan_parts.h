@@ -8,6 +8,13 @@
 
 #include "plan.h"
 
+struct hf_wanted {
+	bool has_mode, block;
+	mode_t mode;
+	uid_t uid; /* (uid_t)-1, (gid_t)-1: the caller's */
+	gid_t gid;
+};
+
 /* The pools' want, must, take, from the targets. */
 int hf_plan_pools(struct hf_plan *plan, struct hf_err *err) _must_check;
 
@@ -53,12 +60,38 @@ static inline bool hf_target_is_file(const struct hf_target *t)
 	return t->action != HF_ACTION_POOL;
 }
 
-/* The file is there, but not with the mode and owner that were asked for. */
-static inline bool hf_plan_adjusts(const struct hf_request *request, const struct hf_place *place)
+/* What is asked for of a file: for all, or on its own line. */
+static inline struct hf_wanted hf_plan_wanted(const struct hf_request *request, size_t spec)
 {
-	return place->exists && ((request->mode_given && request->mode != place->mode) ||
-				 (request->uid != (uid_t)-1 && request->uid != place->uid) ||
-				 (request->gid != (gid_t)-1 && request->gid != place->gid));
+	const struct hf_spec_options *with = &request->specs->specs[spec].with;
+	struct hf_wanted wanted = { .has_mode = request->mode_given,
+				    .mode = request->mode,
+				    .uid = request->uid,
+				    .gid = request->gid,
+				    .block = request->block };
+
+	if (with->has_mode) {
+		wanted.has_mode = true;
+		wanted.mode = with->mode;
+	}
+	if (with->has_owner) {
+		wanted.uid = with->uid;
+		wanted.gid = with->gid;
+	}
+	if (with->layout)
+		wanted.block = *with->layout == 'b';
+	return wanted;
+}
+
+/* The file is there, but not with the mode and owner that were asked for. */
+static inline bool hf_plan_adjusts(const struct hf_request *request, size_t spec)
+{
+	const struct hf_wanted wanted = hf_plan_wanted(request, spec);
+	const struct hf_place *place = &request->places[spec];
+
+	return place->exists && ((wanted.has_mode && wanted.mode != place->mode) ||
+				 (wanted.uid != (uid_t)-1 && wanted.uid != place->uid) ||
+				 (wanted.gid != (gid_t)-1 && wanted.gid != place->gid));
 }
 
 static inline bool hf_target_is_filled(const struct hf_target *t)

@@ -53,7 +53,9 @@ static int plan_file(struct hf_release *r, const struct hf_spec *spec, size_t in
 	struct hf_place *place = &r->places[index];
 	struct hf_release_step *step;
 	const struct hf_pool *pool;
-	int rc = hf_place_find(r->machine, spec->name, r->request->page_size, r->request->punch, place, err);
+	uint64_t page_size = spec->with.page_size ? spec->with.page_size : r->request->page_size;
+	int rc = hf_place_find_on(r->machine, spec->with.mount, spec->name, page_size, r->request->punch,
+				  place, err);
 
 	if (rc < 0)
 		return rc;

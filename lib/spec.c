@@ -4,9 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define NAME_LARGEST 255   /* NAME_MAX of every filesystem, hugetlbfs too */
-#define PATH_LARGEST 4095  /* PATH_MAX without its NUL */
-#define LINE_LARGEST 65536 /* the longest path, and amounts for as many nodes as Linux has */
+#define NAME_LARGEST 255  /* NAME_MAX of every filesystem, hugetlbfs too */
+#define PATH_LARGEST 4095 /* PATH_MAX without its NUL */
 #define LIST_TEXT 256
 #define SHOWN 192
 
@@ -363,6 +362,7 @@ static void free_spec(struct hf_spec *spec)
 	free(spec->text);
 	free(spec->name);
 	free(spec->parts);
+	free(spec->with.mount);
 }
 
 /* Takes spec over: into the list, or freed. */
@@ -458,98 +458,6 @@ int hf_spec_make(const char *name, const char *amounts, const struct hf_spec_rul
 	int rc = make_spec(&spec, name, amounts, rules, err);
 
 	return append(list, &spec, rc, err);
-}
-
-/*
- * One line without its newline, terminated. 1: a line; 0: the end; else -errno: EFBIG, EBADMSG for
- * a NUL byte, or what the stream says. Unlike getline(3) it ends on an endless file.
- */
-static int read_line(FILE *in, char *line, size_t *len)
-{
-	int c;
-
-	*len = 0;
-	errno = 0;
-	while ((c = getc(in)) != EOF && c != '\n') {
-		if (c == '\0')
-			return -EBADMSG;
-		if (*len == LINE_LARGEST)
-			return -EFBIG;
-		line[(*len)++] = (char)c;
-	}
-	line[*len] = '\0';
-	if (c == EOF && ferror(in))
-		return errno ? -errno : -EIO;
-	return c == '\n' || *len;
-}
-
-/* The error's object becomes the place in the file, its text takes the former object in. */
-static int place_error(const char *place, const char *line, struct hf_err *err)
-{
-	char shown[HF_ERR_OBJECT], what[HF_ERR_TEXT];
-
-	if (!err->usage)
-		return -err->errnum;
-	hf_err_escape(err->object, shown, sizeof(shown));
-	memcpy(what, err->what, sizeof(what));
-	snprintf(err->what, sizeof(err->what), "%s%s%.*s", shown, *shown ? ": " : "",
-		 (int)(sizeof(what) - sizeof(shown) - 3), what);
-	snprintf(err->object, sizeof(err->object), "%s", place);
-	if (strstr(line, " #") || strstr(line, "\t#"))
-		hf_err_hint(err, "a comment needs a line of its own");
-	return -err->errnum;
-}
-
-static int parse_line(char *line, size_t len, const char *place, const struct hf_spec_rules *rules,
-		      struct hf_spec_list *list, struct hf_err *err)
-{
-	struct piece p = strip(line, len);
-
-	if (p.len == 0 || *p.text == '#')
-		return 0;
-	line[(size_t)(p.text - line) + p.len] = '\0';
-	if (hf_spec_parse(p.text, rules, list, err) < 0)
-		return place_error(place, p.text, err);
-	return 0;
-}
-
-static int fail_line(int rc, const char *name, const char *place, struct hf_err *err)
-{
-	if (rc == -EBADMSG)
-		return hf_err_usage(err, place, "a NUL byte: specs are plain text, one a line");
-	if (rc == -EFBIG)
-		return hf_err_usage(err, place,
-				    "the line is longer than %d bytes: specs are plain text, one a line",
-				    LINE_LARGEST);
-	hf_err_sys(err, -rc, name, "cannot read specs");
-	err->usage = true;
-	return rc;
-}
-
-int hf_spec_read(FILE *in, const char *name, const struct hf_spec_rules *rules, struct hf_spec_list *list,
-		 struct hf_err *err)
-{
-	_cleanup_free_ char *line = malloc(LINE_LARGEST + 1);
-	char place[HF_ERR_OBJECT];
-	size_t len;
-	int rc;
-
-	if (!line)
-		return hf_err_nomem(err);
-	for (unsigned long number = 1;; number++) {
-		snprintf(place, sizeof(place), "%.*s:%lu", HF_ERR_OBJECT - 32, name, number);
-		rc = read_line(in, line, &len);
-		if (rc < 0)
-			return fail_line(rc, name, place, err);
-		if (rc == 0)
-			return 0;
-		/* Editors of other systems begin a file with U+FEFF. */
-		if (number == 1 && len >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0)
-			memset(line, ' ', 3);
-		rc = parse_line(line, len, place, rules, list, err);
-		if (rc < 0)
-			return rc;
-	}
 }
 
 void hf_spec_list_free(struct hf_spec_list *list)

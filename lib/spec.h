@@ -12,6 +12,8 @@
 #ifndef HF_SPEC_H
 #define HF_SPEC_H
 
+#include <sys/types.h>
+
 #include "nodeset.h"
 #include "size.h"
 
@@ -23,6 +25,17 @@ struct hf_spec_part {
 	struct hf_nodeset nodes; /* meant: as written, or all with memory; never empty */
 };
 
+/* What a line of a file of specs says beside its spec; it counts before what is said for all specs. */
+struct hf_spec_options {
+	uint64_t page_size; /* bytes; 0: not said */
+	char *mount;        /* directory of the hugetlbfs; NULL: not said */
+	const char *layout; /* "interleave", "block"; NULL: not said */
+	bool has_mode, has_owner;
+	mode_t mode;
+	uid_t uid; /* (uid_t)-1, (gid_t)-1: not changed */
+	gid_t gid;
+};
+
 struct hf_spec {
 	char *text; /* as written, for messages */
 	enum hf_spec_kind kind;
@@ -30,6 +43,7 @@ struct hf_spec {
 	char *name;         /* files: path or bare name, raw bytes; pools: NULL */
 	size_t nparts;      /* 0 only where rules->amount_optional allowed it */
 	struct hf_spec_part *parts;
+	struct hf_spec_options with; /* only from a file */
 };
 
 struct hf_spec_list {
@@ -48,6 +62,11 @@ struct hf_spec_rules {
 	bool amount_optional;            /* free: "2M" and "PATH" stand alone; a tail after '='
 					  * that is no amount then belongs to the path,
 					  * unless what is before it is a pool */
+
+	/* For files of specs. */
+	int (*owner)(const char *text, uid_t *uid, gid_t *gid, struct hf_err *err);
+	void (*bad_line)(const struct hf_err *err, void *arg); /* of all bad lines but the last; or NULL */
+	void *arg;
 };
 
 /*
@@ -73,9 +92,11 @@ int hf_spec_parse_nodes(const char *text, size_t len, const struct hf_spec_rules
 			struct hf_nodeset *out, struct hf_err *err) _must_check _nonnull(1, 3, 4, 5);
 
 /*
- * Specs from a stream, one a line; blank lines and lines whose first non-blank is '#' are passed
- * over, blanks (and a CR) around a spec are not part of it. Usage errors carry "NAME:LINE" as the
- * object, and the offending piece in what. A NUL byte and a line over 64 KiB are errors. Appends.
+ * Specs from a stream, one a line, and after blanks NAME=VALUE[,NAME=VALUE]... (struct hf_spec_options).
+ * A blank inside a spec or a value is \040, as in fstab, a comma in a value \054, a backslash before three
+ * octal digits \134. Blank lines and lines whose first non-blank is '#' are passed over. Usage errors carry
+ * "NAME:LINE" as the object, and the offending piece in what. All bad lines are told, a dozen at most. A NUL
+ * byte and a line over 64 KiB end the reading. Appends.
  */
 int hf_spec_read(FILE *in, const char *name, const struct hf_spec_rules *rules, struct hf_spec_list *list,
 		 struct hf_err *err) _must_check _nonnull(1, 2, 3, 4, 5);
