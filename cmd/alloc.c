@@ -97,11 +97,45 @@ static void tell_left(const struct hf_err *err, void *arg)
 	hf_print_err(t->opts->common, err);
 }
 
+/* What an earlier call made from the same file, and the file does not want any more. */
+static int look_at_record(struct alloc_opts *o, const struct hf_apply *apply, struct hf_err *err)
+{
+	int r;
+
+	if (!o->in.from || o->then)
+		return 0;
+	r = hf_record_compare(apply->machine, o->in.from, apply->plan, o->in.first_from, &o->record, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < o->record.nleft; i++) {
+		char name[4 * HF_ERR_OBJECT];
+
+		hf_print_note(o->common, "%s: is no longer in %s, and stays",
+			      hf_err_escape(o->record.names[i], name, sizeof(name)), o->in.from);
+	}
+	if (o->record.nleft && !o->common->quiet)
+		fprintf(stderr,
+			"hint: to free what the file does not want any more: hugefill free --from=%s\n",
+			o->record.path);
+	return 0;
+}
+
+/* Without it the next call cannot name what has left the file: no reason to undo anything. */
+static void keep_record(const struct alloc_opts *o, const struct hf_apply *apply)
+{
+	struct hf_err err = { 0 };
+
+	if (o->record.name && hf_record_write(apply->machine, &o->record, &err) < 0)
+		hf_print_note(o->common, "%s: %s: %s", err.object, err.what, strerror(err.errnum));
+}
+
 static int commit(void *arg, struct hf_err *err)
 {
 	struct told *t = arg;
 	const struct hf_plan *plan = t->apply->plan;
 
+	if (look_at_record(t->opts, t->apply, err) < 0)
+		return -err->errnum;
 	for (size_t i = 0; i < plan->nfindings; i++)
 		hf_print_finding(t->opts->common, &plan->findings[i]);
 	return alloc_report_result(t->opts, t->apply, err);
@@ -112,6 +146,7 @@ static int finish(struct alloc_opts *o, struct hf_apply *apply)
 {
 	if (o->then)
 		return o->then(o, apply);
+	keep_record(o, apply);
 	if (!apply->changed && !apply->partly)
 		hf_print_at(o->common, HF_LEVEL_INFO, "nothing to do: all is as asked for");
 	return apply->partly ? HF_EXIT_PARTLY : HF_EXIT_DONE;
@@ -215,6 +250,7 @@ int alloc_carry_out(struct alloc_opts *o)
 		status = plan_and_run(o, &apply);
 	}
 	hf_apply_free(&apply);
+	hf_record_free(&o->record);
 	hf_plan_free(&plan);
 	for (size_t i = 0; apply.places && i < specs.count; i++)
 		hf_place_free(&apply.places[i]);

@@ -5,6 +5,7 @@
 #define HF_CMD_ALLOC_H
 
 #include "../lib/apply.h"
+#include "../lib/record.h"
 #include "cmd.h"
 #include "request.h"
 
@@ -13,6 +14,8 @@ struct alloc_opts {
 	struct request_opts in;
 	bool dry_run;
 	double deadline; /* seconds; 0: none */
+
+	struct hf_record record; /* of --from; without a name: none is kept */
 
 	/* run: instead of the result on standard output. Called when all is there, with the undo log kept;
 	 * returns the exit status. */

@@ -118,6 +118,28 @@ static void add_growth(struct hf_doc *doc, const struct hf_plan *plan)
 	hf_table_free(table);
 }
 
+enum { L_TARGET, L_FREE };
+
+static const struct hf_column left_columns[] = {
+	[L_TARGET] = { "TARGET", HF_TEXT, false, "pool, or path of the file" },
+	[L_FREE] = { "FREE", HF_TEXT, false, "the spec file for free --from" },
+};
+
+static void add_left(struct hf_doc *doc, const struct hf_record *record)
+{
+	const struct hf_format all = { .json = true };
+	struct hf_table *table = hf_table_new("left", left_columns, HF_LENGTH(left_columns));
+
+	for (size_t i = 0; table && i < record->nleft; i++) {
+		hf_table_row(table);
+		hf_table_text(table, L_TARGET, record->names[i]);
+		hf_table_text(table, L_FREE, record->path);
+	}
+	if (table)
+		hf_doc_table(doc, table, &all);
+	hf_table_free(table);
+}
+
 static void add_phases(struct hf_doc *doc, const struct hf_apply *apply)
 {
 	for (int i = 0; i < HF_PHASES; i++) {
@@ -156,6 +178,8 @@ int alloc_report_result(const struct alloc_opts *opts, const struct hf_apply *ap
 			hf_doc_table(doc, table, &opts->common->format);
 			report_findings(doc, apply->plan);
 			add_growth(doc, apply->plan);
+			if (opts->in.from)
+				add_left(doc, &opts->record);
 			hf_doc_text(doc, "method", apply->method);
 			add_phases(doc, apply);
 		}

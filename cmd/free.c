@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "../lib/record.h"
 #include "../lib/release.h"
 #include "../lib/size.h"
 #include "report.h"
@@ -307,6 +308,15 @@ static void waiting(void *arg)
 	hf_print_note(o->common, "waiting for another hugefill that changes pools");
 }
 
+/* The file's record is of what is there no more. */
+static void drop_record(const struct free_opts *o, const struct hf_machine *machine)
+{
+	struct hf_err err = { 0 };
+
+	if (o->from && !o->request.dry_run && !o->punch && hf_record_remove(machine, o->from, &err) < 0)
+		hf_print_note(o->common, "%s: %s: %s", err.object, err.what, strerror(err.errnum));
+}
+
 static int run(struct free_opts *o)
 {
 	struct hf_machine machine = { 0 };
@@ -326,6 +336,8 @@ static int run(struct free_opts *o)
 	     (o->common->format.json && status != HF_EXIT_USAGE)) &&
 	    report(o, &release, err.errnum ? &err : NULL, &second) < 0)
 		status = hf_print_err(o->common, &second);
+	if (status == HF_EXIT_DONE)
+		drop_record(o, &machine);
 	tell_stale(o, &release);
 	hf_release_free(&release);
 	hf_spec_list_free(&specs);

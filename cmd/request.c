@@ -184,13 +184,14 @@ bool request_is_given(const struct request_opts *opts)
 	return opts->size || opts->from || opts->nspecs;
 }
 
-static int read_specs(const struct request_opts *o, const struct hf_spec_rules *rules,
-		      struct hf_spec_list *list, struct hf_err *err)
+static int read_specs(struct request_opts *o, const struct hf_spec_rules *rules, struct hf_spec_list *list,
+		      struct hf_err *err)
 {
 	int r = o->size ? hf_option_file(o->file, o->size, rules, list, err) : 0;
 
 	for (size_t i = 0; i < o->nspecs && r == 0; i++)
 		r = hf_spec_parse(o->specs[i], rules, list, err);
+	o->first_from = list->count;
 	if (r == 0 && o->from)
 		r = hf_option_from(o->common, o->from, rules, list, err);
 	if (r == 0 && !list->count)

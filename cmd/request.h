@@ -9,7 +9,8 @@ struct request_opts {
 	const struct hf_common *common;
 	const char *size, *file, *page_size, *nodes, *from, *headroom, *mode, *owner;
 	size_t nspecs;
-	char **specs; /* borrowed from argv */
+	char **specs;      /* borrowed from argv */
+	size_t first_from; /* index of the first spec that --from brought */
 	struct hf_request request;
 };
 

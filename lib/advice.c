@@ -146,16 +146,56 @@ static void put_relative(struct text *t, const struct hf_plan *plan, const struc
 
 /* A path is written whole: the unit starts in another directory. So is a name that a reader of specs would
  * take for a comment, or shorten. */
+static void put_options(struct text *t, const struct hf_spec *spec)
+{
+	const struct hf_spec_options *with = &spec->with;
+	_cleanup_free_ char *mount = with->mount ? hf_mounts_mangle(with->mount) : NULL;
+	char size[HF_SIZE_TEXT];
+	const char *before = " ";
+
+	if (with->page_size) {
+		put(t, "%spage-size=%s", before, hf_size_exact(with->page_size, size));
+		before = ",";
+	}
+	if (with->has_mode) {
+		put(t, "%smode=%04o", before, (unsigned)with->mode);
+		before = ",";
+	}
+	if (with->has_owner) {
+		put(t, "%sowner=", before);
+		if (with->uid != (uid_t)-1)
+			put(t, "%u", (unsigned)with->uid);
+		if (with->gid != (gid_t)-1)
+			put(t, ":%u", (unsigned)with->gid);
+		before = ",";
+	}
+	if (with->layout) {
+		put(t, "%slayout=%s", before, with->layout);
+		before = ",";
+	}
+	if (!mount)
+		return;
+	put(t, "%smount=", before);
+	for (const char *c = mount; *c; c++)
+		put(t, *c == ',' ? "\\054" : "%c", *c);
+}
+
 static int put_file(struct text *t, const struct hf_spec *spec, const struct hf_place *place,
 		    struct hf_err *err)
 {
 	const char *amounts = strrchr(spec->text, '=');
+	_cleanup_free_ char *word = NULL;
 	bool whole = strchr(spec->name, '/') || *spec->name == '#' || isspace((unsigned char)*spec->name);
 
 	if (strchr(place->path, '\n'))
 		return hf_err_usage(err, place->path,
 				    "a name with a newline does not fit into a file of specs");
-	put(t, "%s%s\n", whole ? place->path : spec->name, amounts ? amounts : "");
+	word = hf_mounts_mangle(whole ? place->path : spec->name);
+	if (!word)
+		return hf_err_nomem(err);
+	put(t, "%s%s", word, amounts ? amounts : "");
+	put_options(t, spec);
+	put(t, "\n");
 	return 0;
 }
 

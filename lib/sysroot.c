@@ -8,6 +8,7 @@
 #include <linux/openat2.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 /* A path below the root, as the calls were given it, and as a person finds it. */
@@ -254,6 +255,74 @@ int hf_sysroot_write_u64(const struct hf_sysroot *root, uint64_t value, struct h
 	PLACE(&place, root, fmt);
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
 	return write_place(root, text, &place, err);
+}
+
+/* Whoever may write to the directory could put a link there. */
+static int make_folder(const struct hf_sysroot *root, const char *path)
+{
+	_cleanup_free_ char *folder =
+		strndup(path, strrchr(path, '/') ? (size_t)(strrchr(path, '/') - path) : 0);
+	struct stat st;
+
+	if (!folder)
+		return -ENOMEM;
+	if (mkdirat(root->fd, folder, 0755) == 0)
+		return fchmodat(root->fd, folder, 0755, 0) < 0 ? -errno : 0;
+	if (errno != EEXIST || fstatat(root->fd, folder, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	return S_ISDIR(st.st_mode) && st.st_uid == 0 && !(st.st_mode & 022) ? 0 : -EPERM;
+}
+
+static int write_new(const struct hf_sysroot *root, const char *path, const char *text)
+{
+	int fd = openat(root->fd, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600), r = 0;
+	size_t len = strlen(text);
+
+	if (fd < 0)
+		return -errno;
+	while (len && r == 0) {
+		ssize_t n = write(fd, text, len);
+
+		if (n < 0 && errno != EINTR)
+			r = -errno;
+		text += n > 0 ? n : 0;
+		len -= n > 0 ? (size_t)n : 0;
+	}
+	if (close(fd) < 0 && r == 0)
+		r = -errno;
+	return r;
+}
+
+int hf_sysroot_replace(const struct hf_sysroot *root, const char *text, struct hf_err *err, const char *fmt,
+		       ...)
+{
+	struct place place;
+	char new[PATH_MAX + 32];
+	int r;
+
+	PLACE(&place, root, fmt);
+	r = place.too_long ? -ENAMETOOLONG : !root->live ? -EROFS : make_folder(root, place.relative);
+	if (r < 0)
+		return fail(err, -r, &place, "cannot write");
+	snprintf(new, sizeof(new), "%s.%d", place.relative, (int)getpid());
+	unlinkat(root->fd, new, 0);
+	r = write_new(root, new, text);
+	if (r == 0 && renameat(root->fd, new, root->fd, place.relative) < 0)
+		r = -errno;
+	if (r == 0)
+		return 0;
+	unlinkat(root->fd, new, 0);
+	return fail(err, -r, &place, "cannot write");
+}
+
+int hf_sysroot_remove(const struct hf_sysroot *root, struct hf_err *err, const char *fmt, ...)
+{
+	struct place place;
+
+	PLACE(&place, root, fmt);
+	if (root->live && (unlinkat(root->fd, place.relative, 0) == 0 || errno == ENOENT))
+		return 0;
+	return fail(err, root->live ? errno : EROFS, &place, "cannot remove");
 }
 
 bool hf_sysroot_exists(const struct hf_sysroot *root, const char *fmt, ...)

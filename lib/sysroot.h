@@ -46,6 +46,14 @@ int hf_sysroot_write(const struct hf_sysroot *root, const char *text, struct hf_
 int hf_sysroot_write_u64(const struct hf_sysroot *root, uint64_t value, struct hf_err *err, const char *fmt,
 			 ...) _must_check _printf(4, 5);
 
+/* A file of this text in place of what was there, at once: mode 0600. The last directory of the path is made
+ * where it lacks, mode 0755. */
+int hf_sysroot_replace(const struct hf_sysroot *root, const char *text, struct hf_err *err, const char *fmt,
+		       ...) _must_check _printf(4, 5);
+/* 0 also when there is none. */
+int hf_sysroot_remove(const struct hf_sysroot *root, struct hf_err *err, const char *fmt, ...) _must_check
+	_printf(3, 4);
+
 /* False only where it is certain that there is no such file. */
 bool hf_sysroot_exists(const struct hf_sysroot *root, const char *fmt, ...) _printf(2, 3);
 
