@@ -147,7 +147,6 @@ static int parse_option(char *word, const struct hf_spec_rules *rules, struct hf
 		err, word,
 		"is no option of a line: there are page-size=, mode=, owner=, layout=, mount=, separated by "
 		"commas");
-	hf_err_hint(err, "a blank in a name is written \\040");
 	return -EINVAL;
 }
 

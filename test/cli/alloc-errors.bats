@@ -163,8 +163,8 @@ hint: nodes are joined with +, as in AMOUNT@0+1"
 @test "a line of a spec file is named" {
 	local file=$BATS_TEST_TMPDIR/specs
 
-	printf '# first\n\nvm0=2M\n 2M=20x # twenty\n' >"$file"
-	refuses alloc "hugefill alloc: $file:4: 20x # twenty: a blank in or after the amount: leave it out
+	printf '# first\n\nvm0=2M\n 2M=20M # twenty\n' >"$file"
+	refuses alloc "hugefill alloc: $file:4: #: is no option of a line: there are page-size=, mode=, owner=, layout=, mount=, separated by commas
 hint: a comment needs a line of its own" -n --sysroot=two-nodes --from="$file"
 	hf 2 alloc -n --sysroot=two-nodes --from=- <<<'2M=1G@5'
 	assert_equal "$stderr" "hugefill alloc: standard input:1: 5: node 5 does not exist: the nodes with memory are 0-1"
@@ -175,6 +175,40 @@ hint: a comment needs a line of its own" -n --sysroot=two-nodes --from="$file"
 	printf 'vm0=2M\0\n' >"$file"
 	refuses alloc "hugefill alloc: $file:1: a NUL byte: specs are plain text, one a line" -n --sysroot=two-nodes \
 		--from="$file"
+}
+
+@test "all bad lines of a spec file are told" {
+	local file=$BATS_TEST_TMPDIR/specs options='there are page-size=, mode=, owner=, layout=, mount=, separated by commas'
+
+	cat >"$file" <<-'EOF'
+		vm0=2X
+		vm1=2M mode=0999
+		vm2=2M colour=red
+		vm3=2M mode=0600,mode=0640
+		2M=4M mode=0600
+		/dev/hugepages/x=2M page-size=2M
+		vm4=2M owner=no_such_user
+		vm5=2M page-size=3M
+		vm6=2M mount=relative
+		vm7=2M layout=round more
+		good=2M layout=block
+		a b=2M
+	EOF
+	hf 2 check --sysroot=two-nodes --from="$file"
+	assert_equal "$output" ""
+	assert_equal "$(grep -c "^hugefill check: $file:" <<<"$stderr")" 11
+	assert_equal "$(grep -v '^hint: \|unknown unit' <<<"$stderr" | sed "s,^hugefill check: $file:,,")" \
+		"2: 0999: is no octal mode from 0 to 0777
+3: colour=red: is no option of a line: $options
+4: mode=0640: mode is said twice
+5: 2M=4M: a pool has no mode: it is for files
+6: /dev/hugepages/x=2M: page-size is for bare names: a path says where it lies
+7: owner: \"no_such_user\": there is no user \"no_such_user\"; write USER[:GROUP] or :GROUP
+8: 3M: is no page size of this kernel
+9: relative: is no absolute path of a directory
+10: more: after the spec and its options there is nothing more
+12: a: no amount: write a=AMOUNT, as in a=4G"
+	assert_equal "$(tail -n 1 <<<"$stderr")" 'hint: a blank in a name is written \040'
 }
 
 @test "a path that is on no hugetlbfs lists the mounts" {

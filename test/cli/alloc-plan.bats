@@ -223,7 +223,7 @@ grow 2M 1 2M 4.1G 10G 3008 -
 create /dev/hugepages/a b 0 2M 0B 2M 1 1'
 	local file=$BATS_TEST_TMPDIR/specs
 
-	printf '# a comment\n\n  2M=20G\t\n\t# another\na b=2M\r\n' >"$file"
+	printf '# a comment\n\n  2M=20G\t\n\t# another\na\\040b=2M\r\n' >"$file"
 	hf 0 alloc -n --sysroot=two-nodes --raw --noheadings --from="$file"
 	assert_equal "$output" "${rows/a b/a\\x20b}"
 	hf 0 alloc -n --sysroot=two-nodes --raw --noheadings --from=- <"$file"
@@ -233,6 +233,23 @@ create /dev/hugepages/a b 0 2M 0B 2M 1 1'
 create /dev/hugepages/d 0 2M 0B 2M 1 1
 create /dev/hugepages/c 1 2M 0B 2M 1 1
 EOF
+}
+
+@test "options on the lines of a spec file" {
+	local file=$BATS_TEST_TMPDIR/specs
+
+	printf '%s\n' 'a=4M layout=block' 'b=4M@0 page-size=1G,mode=0640' >"$file"
+	hf 2 alloc -n --sysroot=two-nodes --from="$file"
+	printf '%s\n' 'a=4M  layout=block' $'b=1G@0\tpage-size=1G,mode=0640,mount=/mnt/big\\054one/' \
+		'/dev/hugepages/c=2M@1 owner=0:0' >"$file"
+	hf 0 alloc -n --sysroot=two-nodes --raw --noheadings -o ACTION,TARGET,PAGESIZE --from="$file"
+	assert_line 'mount /mnt/big,one 1G'
+	assert_line 'create /mnt/big,one/b 1G'
+	assert_line 'create /dev/hugepages/c 2M'
+	hf 0 check --persist --sysroot=two-nodes --from="$file"
+	assert_line 'b=1G@0 page-size=1G,mode=0640,mount=/mnt/big\054one'
+	assert_line '/dev/hugepages/c=2M@1 owner=0:0'
+	assert_line 'a=4M layout=block'
 }
 
 @test "options that do not change the plan" {

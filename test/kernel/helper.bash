@@ -21,6 +21,11 @@ SLOW_GROWTH=(-e trace=write "${AT_THE_POOL[@]}" -e inject=write:delay_exit=10000
 IN=()
 
 setup() {
+	kernel_setup
+}
+
+# For files whose setup does more.
+kernel_setup() {
 	tmp=$BATS_TEST_TMPDIR
 	mnt=$tmp/huge
 	out=$tmp/out
