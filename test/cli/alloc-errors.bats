@@ -207,7 +207,7 @@ hint: a comment needs a line of its own" -n --sysroot=two-nodes --from="$file"
 8: 3M: is no page size of this kernel
 9: relative: is no absolute path of a directory
 10: more: after the spec and its options there is nothing more
-12: a: no amount: write a=AMOUNT, as in a=4G"
+12: a: no amount: write a=AMOUNT, as in 2M=4G or vm0=4G"
 	assert_equal "$(tail -n 1 <<<"$stderr")" 'hint: a blank in a name is written \040'
 }
 
