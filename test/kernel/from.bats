@@ -85,7 +85,7 @@ teardown() {
 	mark
 	"${IN[@]}" mount -t tmpfs -o ro run /run
 	hf 0 alloc --from "$specs"
-	has "$stderr" "hugefill alloc: $record.left: cannot"
+	has "$stderr" "hugefill alloc: $record.applied: cannot write: Read-only file system"
 	"${IN[@]}" umount /run
 	hf 0 free --umount --from "$specs"
 	hf 0 alloc --from - <"$specs"
