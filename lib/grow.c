@@ -35,7 +35,15 @@ static uint64_t lowest(const struct hf_growth *g, const struct hf_pool *pool)
 	return target < floor ? floor : target;
 }
 
-/* What is read back is taken off the growth. */
+static void take_off(struct hf_growth *g, uint64_t persistent)
+{
+	uint64_t gone = less(g->taken_from, persistent);
+
+	g->added -= gone < g->added ? gone : g->added;
+	g->taken_from = 0;
+}
+
+/* What is read back is taken off the growth; a write that could not be read back may have been done. */
 static int take_out(struct hf_growth *g, struct hf_pool *pool, struct hf_err *err)
 {
 	uint64_t persistent, target;
@@ -44,14 +52,17 @@ static int take_out(struct hf_growth *g, struct hf_pool *pool, struct hf_err *er
 	if (r < 0)
 		return r;
 	persistent = hf_pool_node_persistent(pool, g->node);
+	take_off(g, persistent);
 	if (g->unread)
 		g->added += less(persistent < g->aimed ? persistent : g->aimed, g->before);
 	g->unread = false;
 	target = lowest(g, pool);
-	if (target < persistent)
-		r = hf_pool_write(&g->machine->root, &g->machine->topo, pool, g->node, target, err);
+	if (target >= persistent)
+		return 0;
+	g->taken_from = persistent;
+	r = hf_pool_write(&g->machine->root, &g->machine->topo, pool, g->node, target, err);
 	if (r == 0)
-		g->added -= less(persistent, hf_pool_node_persistent(pool, g->node));
+		take_off(g, hf_pool_node_persistent(pool, g->node));
 	return r;
 }
 

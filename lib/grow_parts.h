@@ -17,6 +17,7 @@ struct hf_growth {
 	uint64_t absorbed; /* of these: surplus pages that became persistent */
 	bool unread;       /* the last write, from before to aimed, could not be read back */
 	uint64_t before, aimed;
+	uint64_t taken_from; /* the count before the last write that took pages out, until it was read back */
 };
 
 struct hf_ladder {

@@ -69,9 +69,11 @@ static int refuse_used(const char *dir, struct hf_err *err)
 
 	if (entries == 0)
 		return 0;
-	if (entries < 0)
-		return hf_err_sys(err, -entries, dir,
-				  "stays mounted: cannot look whether there are files on it");
+	if (entries < 0) {
+		hf_err_sys(err, -entries, dir, "stays mounted: cannot look whether there are files on it");
+		hf_err_hint(err, "when there are none: hugefill umount %s", dir);
+		return entries;
+	}
 	hf_err_set(err, EBUSY, dir, "stays mounted: %d file%s on it would be gone with it", entries,
 		   entries == 1 ? "" : "s");
 	hf_err_hint(err, "when they are no longer wanted: hugefill umount --force %s", dir);

@@ -37,7 +37,9 @@ static int check_range(const struct hf_release_request *request, const struct hf
 	uint64_t size = place->page_size, offset = request->punch_offset, length = request->punch_length;
 	char page[HF_SIZE_TEXT];
 
-	if (offset % size || length % size || !length)
+	if (!length)
+		return hf_err_usage(err, "--punch", "a length of 0 frees nothing");
+	if (offset % size || length % size)
 		return hf_err_usage(err, "--punch",
 				    "offset and length must be multiples of the page size of %s, %s",
 				    place->path, hf_size_exact(size, page));

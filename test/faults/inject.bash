@@ -191,8 +191,8 @@ tells_remainder() {
 judge_failure() {
 	says_why || wrong "stderr says nothing"
 	look
-	# What it says itself needs no second look.
-	[ "$mode" = undo ] && ! is_before && tells_remainder && return
+	# What it says itself needs no second look; what fails in run is the giving back.
+	[[ $mode = undo || $scenario = run ]] && ! is_before && tells_remainder && return
 	if settles is_before_or_partly; then
 		is_before || tells_change || wrong "it does not say what it has done"
 		[[ ${err[*]} != *"could not be undone"* || $mode = undo || $scenario = run ]] || wrong "nothing remains, yet it says so"
@@ -206,7 +206,13 @@ judge_failure() {
 judge_death() {
 	local signal
 
-	signal=$(kill -l "$status") || signal=
+	# A close that is made to fail does not close, as it would in any kernel: who waits for the end of a pipe
+	# waits until timeout ends it, by a signal.
+	if [[ $status = 124 && $what == close:* ]]; then
+		settles is_before_or_partly || wrong "given up and has left something"
+		return
+	fi
+	signal=$(kill -l "$status" 2>/dev/null) || signal=
 	if [ "$signal" != "$mode" ] && [[ $signal != PIPE || $what != write:*:EPIPE ]]; then
 		look
 		wrong "neither done nor failed"
@@ -291,6 +297,11 @@ undo)
 	after=linkat
 	;;
 esac
+# Until its files are published run does what alloc does. strace cannot both look away and use the filter.
+if [ "$scenario" = run ]; then
+	fast=()
+	after=linkat
+fi
 begin
 "prepare_$scenario"
 look

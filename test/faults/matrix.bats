@@ -31,7 +31,7 @@ load helper
 }
 
 @test "run that grows a pool, makes a file, extends another, and gives everything back" {
-	inject 300 run errors
+	inject 150 run errors
 }
 
 @test "the undo of a growth, a mount and a file fails: what is left is listed" {
@@ -46,5 +46,5 @@ load helper
 	inject 150 new TERM
 	inject 80 holes HUP
 	inject 150 free INT
-	inject 150 run TERM
+	inject 10 run TERM
 }

@@ -141,6 +141,7 @@ asked() {
 	[ ! -e "$target/usr/share/man/man8/hugefill.8.gz" ]
 	in_root --purge hugefill
 	(cd "$target" && find . -path ./var -prune -o -path ./asked -prune -o -print | sort) >"$BATS_TEST_TMPDIR/after"
-	diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+	# deb-systemd-helper takes directories along that nothing is left in.
+	diff <(grep -v '\.wants$' "$BATS_TEST_TMPDIR/before") <(grep -v '\.wants$' "$BATS_TEST_TMPDIR/after")
 	run ! grep -r hugefill "$target/var/lib/dpkg/status" "$target/var/lib/systemd"
 }
