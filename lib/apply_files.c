@@ -35,7 +35,7 @@ static int unpublish(void *arg, struct hf_err *err)
 		hf_err_hint(err, "rm %s", file->place->path);
 	if (r == 0 && !file->held && fstat(file->fd, &st) == 0 && st.st_nlink) {
 		r = hf_err_set(err, EBUSY, file->place->path, "was given another name, under which it stays");
-		hf_err_hint(err, "find %s -xdev -inum %llu shows it", file->place->mount,
+		hf_err_hint(err, "find %s -xdev -inum %llu shows it", file->place->dir,
 			    (unsigned long long)st.st_ino);
 	}
 	return r;

@@ -235,7 +235,7 @@ has_state() {
 	same
 	# shellcheck disable=SC2016 # for the command
 	hf 1 run vm0=32M -- bash -c 'mv "$HUGEFILL_FILE" /dev/hugepages/mine'
-	has "$stderr" "/dev/hugepages/vm0: was given another name, under which it stays"
+	has "$stderr" "/dev/hugepages/vm0: was given another name, under which it stays" "hint: find /dev/hugepages -xdev -inum "
 	hf 0 free --shrink --umount mine
 }
 
