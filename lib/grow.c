@@ -138,7 +138,12 @@ int hf_grow_write(struct hf_ladder *l, struct hf_growth *g, uint64_t target, str
 	g->before = before;
 	g->aimed = target;
 	r = hf_pool_write(&machine->root, &machine->topo, l->pool, g->node, target, err);
-	if (r < 0 && r != -EINTR)
+	/* Interrupted, it may be done all the same, and what was to be read back not be read. */
+	if (r == -EINTR) {
+		*err = (struct hf_err){ 0 };
+		r = read_pool(machine, l->pool, err);
+	}
+	if (r < 0)
 		return explain_write(r, err);
 	g->unread = false;
 	persistent = hf_pool_node_persistent(l->pool, g->node);

@@ -67,6 +67,8 @@ int hf_lock_take(const struct hf_sysroot *root, const struct hf_stop *stop, void
 
 void hf_lock_release(int fd)
 {
-	if (fd >= 0)
-		close(fd);
+	if (fd < 0)
+		return;
+	flock(fd, LOCK_UN);
+	close(fd);
 }
