@@ -8,7 +8,7 @@ load helper
 
 # in_sh SCRIPT: what the command of most tests is. SCRIPT ends when the file $tmp/end is there, if it
 # calls until_end; what it prints is in $out.
-PRELUDE='until_end() { while [ ! -e "$1" ]; do sleep 0.03; done; }
+PRELUDE='until_end() { while [ ! -e "$1" ] && [ -d "${1%/*}" ]; do sleep 0.03; done; }
 	nr() { cat /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages; }
 	'
 
