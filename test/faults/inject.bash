@@ -106,7 +106,7 @@ prepare_run() {
 }
 command_run=(run --resize --threads 2 2M=80M new=32M old=32M -- echo all)
 after_run() {
-	is_before && [ "$(<"$dir/out")" = all ]
+	is_before && has_run
 }
 
 is_done() {
@@ -187,15 +187,20 @@ tells_remainder() {
 	[[ ${err[*]} == *"could not be undone:"*"hint: "* ]]
 }
 
+# The command of run has run: what fails from then on is the giving back.
+has_run() {
+	[ "$scenario" = run ] && [ "$(<"$dir/out")" = all ]
+}
+
 # Whether what is left after a failure is right.
 judge_failure() {
 	says_why || wrong "stderr says nothing"
 	look
-	# What it says itself needs no second look; what fails in run is the giving back.
-	[[ $mode = undo || $scenario = run ]] && ! is_before && tells_remainder && return
+	# What it says itself needs no second look.
+	{ [ "$mode" = undo ] || has_run; } && ! is_before && tells_remainder && return
 	if settles is_before_or_partly; then
 		is_before || tells_change || wrong "it does not say what it has done"
-		[[ ${err[*]} != *"could not be undone"* || $mode = undo || $scenario = run ]] || wrong "nothing remains, yet it says so"
+		[[ ${err[*]} != *"could not be undone"* || $mode = undo ]] || has_run || wrong "nothing remains, yet it says so"
 	elif tells_remainder; then
 		wrong "it could not undo"
 	else

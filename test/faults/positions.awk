@@ -46,13 +46,18 @@ $1 != main {
 # A close that is made to fail does not close, as it would in any kernel; where the file's mount goes
 # next, that matters.
 / fcntl\([0-9]+, F_SETLEASE, F_WRLCK\) += 0/ {
-	leased = $2
-	gsub(/[^0-9]/, "", leased)
+	fd = $2
+	gsub(/[^0-9]/, "", fd)
+	leased[fd] = 1
 }
 
-name == "close" && leased != "" && index($2, "close(" leased ")") {
-	leased = ""
-	next
+name == "close" {
+	fd = $2
+	gsub(/[^0-9]/, "", fd)
+	if (fd in leased) {
+		delete leased[fd]
+		next
+	}
 }
 
 {
