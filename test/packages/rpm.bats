@@ -33,10 +33,9 @@ in_root() {
 		grep -vE '^/usr/(lib/\.build-id|share/licenses)/' | sed 's,^\(/usr/share/man/.*\)\.gz$,\1,' | sort)
 }
 
-@test "built by somebody else, elsewhere, the source is the same to the byte, and the files are the same" {
+@test "built by somebody else, elsewhere, its files are the same" {
 	local again
 
-	same_bytes 'rpm/SRPMS/*.rpm'
 	again=$(cat "$BATS_FILE_TMPDIR/again")/elsewhere/out/packages/rpm/RPMS
 	# The linker's build ID goes by the place of the build where packages are no RPMs.
 	diff <(rpm -qp --qf '[%{FILEMODES:perms} %{FILEUSERNAME} %{FILESIZES} %{FILEMTIMES} %{FILENAMES}\n]' "$(newest)" |
