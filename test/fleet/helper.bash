@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The kernel tests' helper, for what manages and watches many machines.
-# shellcheck disable=SC2034,SC2154 # bats sets output; the tests use ROOT
+# shellcheck disable=SC2034 # the tests use ROOT
 
 # shellcheck source=test/kernel/helper.bash
 source "$BATS_TEST_DIRNAME/../kernel/helper.bash"
 ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-
-# For files whose setup does more.
-eval "kernel_$(declare -f setup)"
 
 # bin_with NAME: a script, from standard input, in $tmp/bin, where it comes before the system's
 bin_with() {
