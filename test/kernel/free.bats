@@ -167,7 +167,7 @@ surplus() {
 	done <<-EOF
 		1M:2M offset and length must be multiples of the page size of $mnt/db, 2M
 		0:1M offset and length must be multiples of the page size of $mnt/db, 2M
-		0:0 offset and length must be multiples of the page size of $mnt/db, 2M
+		0:0 a length of 0 frees nothing
 		0:66M the range ends beyond the end of $mnt/db
 		64M:2M the range ends beyond the end of $mnt/db
 		8E:8E
