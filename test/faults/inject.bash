@@ -218,6 +218,7 @@ judge_death() {
 		settles is_before_or_partly || wrong "given up and has left something"
 		return
 	elif [[ $scenario = run && $status = 137 && $what == close:* ]]; then
+		look
 		return
 	fi
 	signal=$(kill -l "$status" 2>/dev/null) || signal=
