@@ -11,15 +11,13 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* What goes on to the command, unless it is ignored. SIGTSTP also stops this process, once the command is
- * stopped: then the shell has a stopped job. */
-static const int forwarded[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM,
-				 SIGTERM, SIGCONT, SIGTSTP, SIGPWR,  SIGWINCH };
+/* What goes on to the command, unless it is ignored. */
+static const int forwarded[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGUSR1, SIGUSR2,  SIGALRM,
+				 SIGTERM, SIGCONT, SIGTSTP, SIGPWR,  SIGWINCH, SIGXCPU };
 
 struct life {
 	pid_t child;
 	sigset_t signals; /* that are waited for */
-	bool to_stop;     /* SIGTSTP has come: with the command this process stops */
 	bool ended;
 	int status;
 };
@@ -154,17 +152,25 @@ static void block(struct life *life)
 	pthread_sigmask(SIG_BLOCK, &life->signals, NULL);
 }
 
-/* As the terminal's driver has asked for: the shell sees which signal it was. */
-static void stop_self(struct life *life)
+/* With a command that a terminal's signal has stopped, so that the shell has a stopped job, and sees which
+ * signal it was. It may be about to come here, too: continued, this process has lost it. */
+static void stop_self(void)
 {
 	sigset_t only;
 
-	life->to_stop = false;
+	/* Continued meanwhile: the command, too, will be. */
+	if (sigpending(&only) == 0 && sigismember(&only, SIGCONT) == 1)
+		return;
 	sigemptyset(&only);
 	sigaddset(&only, SIGTSTP);
 	raise(SIGTSTP);
 	pthread_sigmask(SIG_UNBLOCK, &only, NULL);
 	pthread_sigmask(SIG_BLOCK, &only, NULL);
+}
+
+static bool is_terminals(int signo)
+{
+	return signo == SIGTSTP || signo == SIGTTIN || signo == SIGTTOU;
 }
 
 static void look_at_child(struct life *life)
@@ -176,8 +182,8 @@ static void look_at_child(struct life *life)
 		if (waitid(P_PID, (id_t)life->child, &info, WEXITED | WSTOPPED | WNOHANG) < 0 || !info.si_pid)
 			return;
 		if (info.si_code == CLD_STOPPED) {
-			if (life->to_stop)
-				stop_self(life);
+			if (is_terminals(info.si_status))
+				stop_self();
 			continue;
 		}
 		life->ended = true;
@@ -187,10 +193,10 @@ static void look_at_child(struct life *life)
 }
 
 /* What the terminal sends goes to its whole foreground group, so that the command has it already while it is
- * in this process's group. */
+ * in this process's group. A hang-up may be told to the leader of the session only. */
 static bool has_it_already(const struct life *life, const siginfo_t *info)
 {
-	return info->si_code == SI_KERNEL && getpgid(life->child) == getpgrp();
+	return info->si_code == SI_KERNEL && info->si_signo != SIGHUP && getpgid(life->child) == getpgrp();
 }
 
 static void live(struct life *life)
@@ -203,8 +209,6 @@ static void live(struct life *life)
 			look_at_child(life);
 		if (signo <= 0 || signo == SIGCHLD)
 			continue;
-		if (signo == SIGTSTP || signo == SIGCONT)
-			life->to_stop = signo == SIGTSTP;
 		if (!has_it_already(life, &info))
 			kill(life->child, signo);
 	}
