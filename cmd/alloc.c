@@ -100,9 +100,10 @@ static void tell_left(const struct hf_err *err, void *arg)
 /* What an earlier call made from the same file, and the file does not want any more. */
 static int look_at_record(struct alloc_opts *o, const struct hf_apply *apply, struct hf_err *err)
 {
+	bool told = false;
 	int r;
 
-	if (!o->in.from || o->then)
+	if (!o->in.from || hf_option_is_stdin(o->in.from) || o->then)
 		return 0;
 	r = hf_record_compare(apply->machine, o->in.from, apply->plan, o->in.first_from, &o->record, err);
 	if (r < 0)
@@ -110,13 +111,16 @@ static int look_at_record(struct alloc_opts *o, const struct hf_apply *apply, st
 	for (size_t i = 0; i < o->record.nleft; i++) {
 		char name[4 * HF_ERR_OBJECT];
 
+		if (!o->record.left[i].told)
+			continue;
 		hf_print_note(o->common, "%s: is no longer in %s, and stays",
-			      hf_err_escape(o->record.names[i], name, sizeof(name)), o->in.from);
+			      hf_err_escape(o->record.left[i].name, name, sizeof(name)), o->in.from);
+		told = true;
 	}
-	if (o->record.nleft && !o->common->quiet)
-		fprintf(stderr,
-			"hint: to free what the file does not want any more: hugefill free --from=%s\n",
-			o->record.path);
+	if (told)
+		hf_print_note_hint(o->common,
+				   "to free what the file does not want any more: hugefill free --from=%s",
+				   o->record.path);
 	return 0;
 }
 

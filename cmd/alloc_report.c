@@ -131,8 +131,10 @@ static void add_left(struct hf_doc *doc, const struct hf_record *record)
 	struct hf_table *table = hf_table_new("left", left_columns, HF_LENGTH(left_columns));
 
 	for (size_t i = 0; table && i < record->nleft; i++) {
+		if (!record->left[i].told)
+			continue;
 		hf_table_row(table);
-		hf_table_text(table, L_TARGET, record->names[i]);
+		hf_table_text(table, L_TARGET, record->left[i].name);
 		hf_table_text(table, L_FREE, record->path);
 	}
 	if (table)

@@ -73,6 +73,8 @@ void hf_print_finding(const struct hf_common *common, const struct hf_finding *f
 /* Unless --quiet. A note is a warning. */
 void hf_print_note(const struct hf_common *common, const char *fmt, ...) _printf(2, 3);
 void hf_print_at(const struct hf_common *common, enum hf_level level, const char *fmt, ...) _printf(3, 4);
+/* "hint: ..." after a note. Unless --quiet. */
+void hf_print_note_hint(const struct hf_common *common, const char *fmt, ...) _printf(2, 3);
 
 /* Flushes stdout. A failure is an err as everything else. */
 int hf_print_flush(struct hf_err *err) _must_check;
@@ -105,6 +107,8 @@ int hf_option_choice(const char *option, const char *text, const char *const *na
 /* The spec of --size and --file (NULL: "hugefill"). */
 int hf_option_file(const char *name, const char *size, const struct hf_spec_rules *rules,
 		   struct hf_spec_list *list, struct hf_err *err) _must_check;
+/* "-", also where a file has this name. */
+bool hf_option_is_stdin(const char *path) _must_check;
 /* Specs from --from, "-" is standard input. Tells all bad lines but the last, which is in err. */
 int hf_option_from(const struct hf_common *common, const char *path, const struct hf_spec_rules *rules,
 		   struct hf_spec_list *list, struct hf_err *err) _must_check;

@@ -282,6 +282,9 @@ static int prepare(struct free_opts *o, struct hf_machine *machine, struct hf_sp
 		hf_machine_rules(machine, &nodes, &rules);
 	}
 	rules.amount_optional = true;
+	/* What has left a spec file may be in use by what is still in it. */
+	o->request.lenient = o->from && !o->nspecs && !o->size && !hf_option_is_stdin(o->from) &&
+			     hf_record_is_own(machine, o->from);
 	return read_specs(o, &rules, list, err);
 }
 
@@ -313,7 +316,8 @@ static void drop_record(const struct free_opts *o, const struct hf_machine *mach
 {
 	struct hf_err err = { 0 };
 
-	if (o->from && !o->request.dry_run && !o->punch && hf_record_remove(machine, o->from, &err) < 0)
+	if (o->from && !hf_option_is_stdin(o->from) && !o->request.dry_run && !o->punch &&
+	    hf_record_remove(machine, o->from, &err) < 0)
 		hf_print_note(o->common, "%s: %s: %s", err.object, err.what, strerror(err.errnum));
 }
 

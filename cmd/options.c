@@ -203,6 +203,11 @@ static void tell_bad_line(const struct hf_err *err, void *arg)
 	hf_print_err(arg, err);
 }
 
+bool hf_option_is_stdin(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
+
 int hf_option_from(const struct hf_common *common, const char *path, const struct hf_spec_rules *rules,
 		   struct hf_spec_list *list, struct hf_err *err)
 {
@@ -212,7 +217,7 @@ int hf_option_from(const struct hf_common *common, const char *path, const struc
 	of_files.owner = owner_of_line;
 	of_files.bad_line = tell_bad_line;
 	of_files.arg = (void *)(uintptr_t)common;
-	if (strcmp(path, "-") == 0)
+	if (hf_option_is_stdin(path))
 		return hf_spec_read(stdin, "standard input", &of_files, list, err);
 	file = fopen(path, "re");
 	if (!file) {

@@ -79,6 +79,19 @@ void hf_print_note(const struct hf_common *common, const char *fmt, ...)
 	va_end(ap);
 }
 
+void hf_print_note_hint(const struct hf_common *common, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (common->quiet)
+		return;
+	va_start(ap, fmt);
+	fprintf(stderr, "%shint: ", hf_journal_level(HF_LEVEL_WARNING));
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	va_end(ap);
+}
+
 void hf_print_at(const struct hf_common *common, enum hf_level level, const char *fmt, ...)
 {
 	va_list ap;

@@ -4,20 +4,28 @@
  *
  * Two files of specs in run/hugefill, root's, mode 0600, named after the file's path: NAME.applied holds the
  * targets of the last call, NAME.left those of earlier calls that are in the file no more and still there;
- * `hugefill free --from' takes the latter. Pools that were given with + are not recorded.
+ * `hugefill free --from' takes the latter. A pool's line there keeps the amount as it was written, of which
+ * as much is given back as can be had.
  */
 #ifndef HF_RECORD_H
 #define HF_RECORD_H
 
 #include "plan.h"
 
+struct hf_left {
+	char *line;
+	char *name; /* the target alone: path, or page size */
+	enum hf_spec_kind kind;
+	uint64_t page_size;
+	bool told; /* something of it can be given back */
+};
+
 struct hf_record {
 	char *name; /* of the files, without what follows the last point */
 	char *path; /* of the .left file, as a person would type it */
 	char *applied;
 	size_t nleft;
-	char **left;  /* lines */
-	char **names; /* the targets alone: path, or page size */
+	struct hf_left *left;
 };
 
 /*
@@ -31,6 +39,9 @@ int hf_record_compare(const struct hf_machine *machine, const char *file, const 
 int hf_record_write(const struct hf_machine *machine, const struct hf_record *record,
 		    struct hf_err *err) _must_check _nonnull(1, 2, 3);
 void hf_record_free(struct hf_record *record);
+
+/* The file is one of ours. */
+bool hf_record_is_own(const struct hf_machine *machine, const char *file) _must_check _nonnull(1, 2);
 
 /* Everything in the file was freed: its record goes, or the file itself where it is one of ours. */
 int hf_record_remove(const struct hf_machine *machine, const char *file, struct hf_err *err) _must_check

@@ -269,12 +269,12 @@ static int check_pool(const struct hf_release *r, const struct hf_release_step *
 		uint64_t here = on_node(r, step->pool, n, true);
 
 		available += brought(r, step->pool, n);
-		if (step->strict && step->wanted[n] > here)
+		if (step->strict && !r->request->lenient && step->wanted[n] > here)
 			return too_much(r, step, (int)n, step->wanted[n], here, err);
 	}
 	available -= smaller(available, set_aside(r, step->pool));
 	available = available < persistent ? available : persistent;
-	if (!step->everything && wanted > available)
+	if (!step->everything && !r->request->lenient && wanted > available)
 		return too_much(r, step, -1, wanted, available, err);
 	return 0;
 }
@@ -434,14 +434,15 @@ static int shrink(struct hf_release *r, struct hf_release_step *step, struct hf_
 	rc = hf_pool_refresh(&r->machine->root, &r->machine->topo, pool, err);
 	if (rc == 0)
 		share_out(r, step, false, take);
-	if (rc == 0 && step->everything)
+	if (rc == 0 && (step->everything || r->request->lenient))
 		memcpy(step->wanted, take, r->machine->topo.nnodes * sizeof(*take));
 	for (size_t n = 0; n < r->machine->topo.nnodes && rc == 0; n++) {
 		if (take[n])
 			rc = hf_grow_shrink(r->machine, pool, n, take[n], &step->freed[n], err);
 		r->changed = r->changed || step->freed[n];
 	}
-	if (rc == 0 && !step->everything && sum(step->freed, pool->nnodes) < sum(step->wanted, pool->nnodes))
+	if (rc == 0 && !step->everything && !r->request->lenient &&
+	    sum(step->freed, pool->nnodes) < sum(step->wanted, pool->nnodes))
 		return too_much(r, step, -1, sum(step->wanted, pool->nnodes), sum(step->freed, pool->nnodes),
 				err);
 	return rc;

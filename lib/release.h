@@ -45,6 +45,7 @@ struct hf_release_request {
 	const struct hf_spec_list *specs;
 	uint64_t page_size; /* for bare names */
 	bool shrink, umount, force, dry_run;
+	bool lenient;             /* of the pools' amounts, as much as can be had */
 	bool stale;               /* every file that nobody holds; specs is empty then */
 	uint64_t stale_page_size; /* only those on mounts of this size; 0: all */
 	bool punch;               /* one PATH; the rest are the range in bytes */

@@ -94,9 +94,9 @@ int hf_spec_parse_nodes(const char *text, size_t len, const struct hf_spec_rules
 /*
  * Specs from a stream, one a line, and after blanks NAME=VALUE[,NAME=VALUE]... (struct hf_spec_options).
  * A blank inside a spec or a value is \040, as in fstab, a comma in a value \054, a backslash before three
- * octal digits \134. Blank lines and lines whose first non-blank is '#' are passed over. Usage errors carry
- * "NAME:LINE" as the object, and the offending piece in what. All bad lines are told, a dozen at most. A NUL
- * byte and a line over 64 KiB end the reading. Appends.
+ * octal digits \134. An amount with + is an error: a file states the end. Blank lines and lines whose first
+ * non-blank is '#' are passed over. Usage errors carry "NAME:LINE" as the object, and the offending piece in
+ * what. All bad lines are told, a dozen at most. A NUL byte and a line over 64 KiB end the reading. Appends.
  */
 int hf_spec_read(FILE *in, const char *name, const struct hf_spec_rules *rules, struct hf_spec_list *list,
 		 struct hf_err *err) _must_check _nonnull(1, 2, 3, 4, 5);

@@ -96,11 +96,17 @@ static int set_layout(const char *value, struct hf_spec_options *with, struct hf
 						: hf_err_usage(err, value, "is none of interleave, block");
 }
 
+static bool ends_in(const char *text, size_t len, const char *end)
+{
+	return len >= strlen(end) && strcmp(text + len - strlen(end), end) == 0;
+}
+
 static int set_mount(const char *value, struct hf_spec_options *with, struct hf_err *err)
 {
 	size_t len = strlen(value);
 
-	if (*value != '/' || strstr(value, "//") || strstr(value, "/./") || strstr(value, "/../"))
+	if (*value != '/' || strstr(value, "//") || strstr(value, "/./") || strstr(value, "/../") ||
+	    ends_in(value, len, "/.") || ends_in(value, len, "/.."))
 		return hf_err_usage(err, value, "is no absolute path of a directory");
 	with->mount = strdup(value);
 	if (!with->mount)
@@ -140,6 +146,8 @@ static int parse_option(char *word, const struct hf_spec_rules *rules, struct hf
 		if (*given & 1U << i)
 			return hf_err_usage(err, word, "%s is said twice", names[i]);
 		*given |= 1U << i;
+		if (!equals[1])
+			return hf_err_usage(err, word, "nothing after the =");
 		value = decode(equals + 1, err);
 		return value ? set_option(i, value, rules, with, err) : -err->errnum;
 	}
@@ -194,6 +202,17 @@ static void place_error(const char *place, struct hf_err *err)
 	snprintf(err->object, sizeof(err->object), "%s", place);
 }
 
+/* The same file serves a second alloc, which changes nothing, and free. */
+static int refuse_increase(const struct hf_spec *spec, struct hf_err *err)
+{
+	for (size_t i = 0; i < spec->nparts; i++)
+		if (spec->parts[i].amount.relative)
+			return hf_err_usage(err, spec->text,
+					    "a spec file states the end; + has no meaning there: write the "
+					    "whole amount");
+	return 0;
+}
+
 static int parse_fields(struct reader *r, char *line, struct hf_err *err)
 {
 	char *save = NULL, *word = strtok_r(line, BLANKS, &save), *options = strtok_r(NULL, BLANKS, &save);
@@ -204,6 +223,8 @@ static int parse_fields(struct reader *r, char *line, struct hf_err *err)
 	if (!spec)
 		return -err->errnum;
 	rc = hf_spec_parse(spec, r->rules, r->list, err);
+	if (rc == 0)
+		rc = refuse_increase(&r->list->specs[r->list->count - 1], err);
 	if (rc == 0 && more && *options != '#')
 		rc = hf_err_usage(err, more, "after the spec and its options there is nothing more");
 	else if (rc == 0 && options)

@@ -211,6 +211,35 @@ hint: a comment needs a line of its own" -n --sysroot=two-nodes --from="$file"
 	assert_equal "$(tail -n 1 <<<"$stderr")" 'hint: a blank in a name is written \040'
 }
 
+@test "a spec file: options without a value, mounts that end in dots" {
+	local file=$BATS_TEST_TMPDIR/specs option hint='hint: a blank in a name is written \040'
+
+	for option in owner= mode= mount= layout= page-size=; do
+		printf 'vm0=4M\nvm1=4M %s\n' "$option" >"$file"
+		refuses alloc "hugefill alloc: $file:2: $option: nothing after the =
+$hint" -n --sysroot=two-nodes --from="$file"
+	done
+	for option in /dev/.. /dev/. /dev/../ /. /..; do
+		echo "vm0=4M mount=$option" >"$file"
+		refuses alloc "hugefill alloc: $file:1: $option: is no absolute path of a directory
+$hint" -n --sysroot=two-nodes --from="$file"
+	done
+	echo "vm0=4M mount=/dev/x..,owner=nobody" >"$file"
+	hf 0 alloc -n --sysroot=two-nodes --from="$file"
+}
+
+@test "a spec file has no amounts with +" {
+	local file=$BATS_TEST_TMPDIR/specs spec text='a spec file states the end; + has no meaning there: write the whole amount'
+
+	for spec in 2M=+8M 2M=8M@0,+8M@1 default=+4p; do
+		printf 'vm0=4M\n%s\n' "$spec" >"$file"
+		refuses alloc "hugefill alloc: $file:2: $spec: $text" -n --sysroot=two-nodes --from="$file"
+		refuses free "hugefill free: $file:2: $spec: $text" -n --sysroot=two-nodes --from="$file"
+		refuses check "hugefill check: $file:2: $spec: $text" --sysroot=two-nodes --from="$file"
+	done
+	hf 0 alloc -n --sysroot=two-nodes 2M=+8M
+}
+
 @test "a path that is on no hugetlbfs lists the mounts" {
 	fails 'hugefill alloc: /tmp/x: its directory /tmp is not on a hugetlbfs
 hint: hugetlbfs is mounted on /dev/hugepages with 2M pages' --sysroot=two-nodes /tmp/x=2M

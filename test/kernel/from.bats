@@ -92,3 +92,84 @@ teardown() {
 	[ ! -e /run/hugefill ]
 	hf 0 free --umount vm0
 }
+
+@test "of a pool that left the file, what files still use stays" {
+	printf '%s\n' 2M=64M vm0=32M >"$specs"
+	hf 0 alloc --from "$specs"
+	echo vm0=32M >"$specs"
+	hf 0 alloc --json --from "$specs"
+	field '.left | map(.target) | join(" ")' 2M
+	hf 0 free --from="$record.left"
+	pool 16 0
+	# All is in use: there is nothing to name, until it is free.
+	printf '%s\n' 2M=32M vm0=32M >"$specs"
+	hf 0 alloc --from "$specs"
+	echo vm0=32M >"$specs"
+	hf 0 alloc --json --from "$specs"
+	field '.left | length' 0
+	[[ $stderr != *hint:* ]]
+	echo vm1=8M >"$specs"
+	hf 0 alloc --json --from "$specs"
+	field '.left | map(.target) | sort | join(" ")' "/dev/hugepages/vm0 2M"
+	hf 0 free --from="$record.left"
+	pool 4 0
+	hf 0 free --shrink --umount --from "$specs"
+}
+
+@test "a pool's amounts for nodes, too, are given back as far as they can be had; others still fail" {
+	printf '%s\n' 2M=64M@0 vm0=32M@0 >"$specs"
+	hf 0 alloc --from "$specs"
+	echo vm0=32M@0 >"$specs"
+	hf 0 alloc --from "$specs"
+	hf 1 free 2M=64M@0
+	hf 1 free --from="$record.left" 2M=2M@0
+	hf 0 free --from="$record.left"
+	pool 16 0
+	hf 0 free --shrink --umount --from "$specs"
+}
+
+@test "bad lines of a record are passed over, those after them are not" {
+	printf '%s\n' vm0=8M vm1=8M >"$specs"
+	hf 0 alloc --from "$specs"
+	sed -i '1i 3M=3M' "$record.applied"
+	echo vm1=8M >"$specs"
+	hf 0 alloc --json --from "$specs"
+	field '.left | map(.target) | join(" ")' /dev/hugepages/vm0
+	hf 0 free --shrink --from="$record.left"
+	hf 0 free --shrink --umount --from "$specs"
+}
+
+@test "standard input is not recorded where a file is called -" {
+	local named
+
+	echo vm0=8M >"$specs"
+	IN+=(env -C "$tmp")
+	echo vm0=8M >"$tmp/-"
+	named=/run/hugefill/$(sed 's,^/,,; s,-,\\x2d,g; s,/,-,g' <<<"$(realpath "$tmp")/-")
+	hf 0 alloc --from - <"$specs"
+	[ ! -e /run/hugefill ]
+	hf 0 alloc --from ./-
+	[ -e "$named.applied" ]
+	hf 0 free --from - <"$specs"
+	[ -e "$named.applied" ]
+	hf 0 free --shrink --umount --from ./-
+	[ ! -e "$named.applied" ]
+	pool 4 4
+	hf 0 free 2M
+}
+
+@test "in the journal the hint has the level of its warning" {
+	local journal=$tmp/journal
+
+	printf '%s\n' vm0=8M vm1=8M >"$specs"
+	hf 0 alloc --from "$specs"
+	echo vm1=8M >"$specs"
+	: >"$journal"
+	# shellcheck disable=SC2016 # for the inner shell
+	JOURNAL_STREAM=$(stat -c %d:%i "$journal") "${IN[@]}" bash -c '"$1" alloc --from="$2" >/dev/null 2>"$3"' - \
+		"$HUGEFILL" "$specs" "$journal"
+	equal "$(cut -c 1-9 "$journal" | head -n 2)" "<4>hugefi
+<4>hint: " levels
+	hf 0 free --shrink --from="$record.left"
+	hf 0 free --shrink --umount --from "$specs"
+}
