@@ -102,15 +102,14 @@ static void close_stdout(void)
 
 #ifdef HF_DEBUG_FDS
 static struct pollfd inherited[1024];
+static nfds_t looked_at; /* of them: those below the limit, which may be raised later */
 
 /* By one call, since tests count and delay others. */
 static void look_at_fds(struct pollfd *fds)
 {
-	nfds_t most = (nfds_t)sysconf(_SC_OPEN_MAX);
-
 	for (int fd = 0; fd < (int)HF_LENGTH(inherited); fd++)
 		fds[fd] = (struct pollfd){ .fd = fd, .revents = POLLNVAL };
-	poll(fds, most < HF_LENGTH(inherited) ? most : HF_LENGTH(inherited), 0);
+	poll(fds, looked_at, 0);
 }
 
 /* Aborts with a list when a descriptor is open that was not there at the start. */
@@ -121,7 +120,7 @@ static void check_fds(void)
 	struct stat st;
 
 	look_at_fds(now);
-	for (int fd = STDERR_FILENO + 1; fd < (int)HF_LENGTH(now); fd++) {
+	for (int fd = STDERR_FILENO + 1; fd < (int)looked_at; fd++) {
 		if (now[fd].revents & POLLNVAL || !(inherited[fd].revents & POLLNVAL) || fstat(fd, &st) < 0)
 			continue;
 		fprintf(stderr, "hugefill: descriptor %d is still open: mode %o, device %lx, inode %lu\n", fd,
@@ -135,6 +134,9 @@ static void check_fds(void)
 /* Before every other atexit: what is registered first runs last. */
 static void watch_fds(void)
 {
+	looked_at = (nfds_t)sysconf(_SC_OPEN_MAX);
+	if (looked_at > HF_LENGTH(inherited))
+		looked_at = HF_LENGTH(inherited);
 	look_at_fds(inherited);
 	atexit(check_fds);
 }
