@@ -11,12 +11,6 @@ setup() {
 	record=/run/hugefill/$(sed 's,^/,,; s,-,\\x2d,g; s,/,-,g' <<<"$(realpath "$tmp")/hugefill.conf")
 }
 
-teardown() {
-	rm -f "$record".*
-	rmdir /run/hugefill 2>/dev/null || true
-	kernel_teardown
-}
-
 @test "options on lines: mount, mode, owner" {
 	printf '%s\n' "vm0=16M mount=$tmp/big,mode=0640,owner=nobody" '/dev/hugepages/vm\0401=8M mode=0600' >"$specs"
 	hf 0 alloc --json --from "$specs"
@@ -77,6 +71,8 @@ teardown() {
 }
 
 @test "a record that cannot be written is a note, standard input has none" {
+	local records
+
 	echo vm0=8M >"$specs"
 	"${IN[@]}" mount -t tmpfs -o ro run /run
 	hf 1 alloc --from "$specs"
@@ -88,8 +84,9 @@ teardown() {
 	has "$stderr" "hugefill alloc: $record.applied: cannot write: Read-only file system"
 	"${IN[@]}" umount /run
 	hf 0 free --umount --from "$specs"
+	records=$(ls -A /run/hugefill 2>/dev/null || true)
 	hf 0 alloc --from - <"$specs"
-	[ ! -e /run/hugefill ]
+	equal "$(ls -A /run/hugefill 2>/dev/null || true)" "$records" records
 	hf 0 free --umount vm0
 }
 
@@ -140,14 +137,15 @@ teardown() {
 }
 
 @test "standard input is not recorded where a file is called -" {
-	local named
+	local named records
 
 	echo vm0=8M >"$specs"
 	IN+=(env -C "$tmp")
 	echo vm0=8M >"$tmp/-"
 	named=/run/hugefill/$(sed 's,^/,,; s,-,\\x2d,g; s,/,-,g' <<<"$(realpath "$tmp")/-")
+	records=$(ls -A /run/hugefill 2>/dev/null || true)
 	hf 0 alloc --from - <"$specs"
-	[ ! -e /run/hugefill ]
+	equal "$(ls -A /run/hugefill 2>/dev/null || true)" "$records" records
 	hf 0 alloc --from ./-
 	[ -e "$named.applied" ]
 	hf 0 free --from - <"$specs"

@@ -42,6 +42,12 @@ teardown() {
 	kernel_teardown
 }
 
+# What alloc --from remembers of the test's spec files
+forget_records() {
+	rm -f -- "/run/hugefill/$(sed 's,^/,,; s,-,\\x2d,g; s,/,-,g' <<<"$(realpath "$tmp")")-"*
+	rmdir /run/hugefill 2>/dev/null || true
+}
+
 # For files whose teardown does more.
 kernel_teardown() {
 	local failed=0
@@ -50,6 +56,7 @@ kernel_teardown() {
 	LIMIT=5 wait_until settled >"$tmp/late" || true
 	same || failed=1
 	end_started
+	forget_records
 	throw_away || failed=1
 	return $failed
 }
