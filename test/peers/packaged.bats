@@ -61,11 +61,6 @@ listed() {
 	hf 0 free 2M
 }
 
-@test "LTP's hugetlb suite: neither Debian nor Fedora packages it" {
-	# Its scenarios (hugemmap, hugeshmat, hugeshmctl, hugefallocate, hugefork) are this tier's own.
-	tell "LTP: no package; scenarios in counters, reservations, files, limits and races"
-}
-
 @test "hugeadm sees pools and mounts as hugefill made them" {
 	# Protects: machines on which other tools ask libhugetlbfs for pools.
 	local total
