@@ -193,10 +193,12 @@ static void look_at_child(struct life *life)
 }
 
 /* What the terminal sends goes to its whole foreground group, so that the command has it already while it is
- * in this process's group. A hang-up may be told to the leader of the session only. */
+ * in this process's group. A hang-up, SIGHUP and SIGCONT, may be told to the leader of the session only. */
 static bool has_it_already(const struct life *life, const siginfo_t *info)
 {
-	return info->si_code == SI_KERNEL && info->si_signo != SIGHUP && getpgid(life->child) == getpgrp();
+	bool hangup = info->si_signo == SIGHUP || info->si_signo == SIGCONT;
+
+	return info->si_code == SI_KERNEL && !hangup && getpgid(life->child) == getpgrp();
 }
 
 static void live(struct life *life)

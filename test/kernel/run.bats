@@ -54,7 +54,7 @@ let_end() {
 }
 
 @test "signals are forwarded" {
-	local signal signals=(HUP INT QUIT USR1 USR2 ALRM CONT WINCH PWR TERM)
+	local signal signals=(HUP INT QUIT USR1 USR2 ALRM CONT WINCH PWR XCPU TERM)
 
 	# shellcheck disable=SC2016 # for the command
 	start_run 2M=64M vm0=32M -- "for s in ${signals[*]}; do trap \"echo \$s >>\$2\" \$s; done
@@ -73,59 +73,6 @@ let_end() {
 	start_run vm0=32M -- 'echo ready; exec sleep 100'
 	kill -TERM "$pid"
 	ended 143
-}
-
-no_signal_pending() {
-	grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$pid/status"
-}
-
-# ^C comes to both from the terminal; what is sent to hugefill afterwards is forwarded after it.
-@test "^C at a terminal comes to the command once" {
-	mkfifo "$tmp/keys"
-	exec 8<>"$tmp/keys"
-	# shellcheck disable=SC2016 # for the command
-	printf '%s\n' "$PRELUDE" 'trap "echo INT >>$2" INT; trap "echo USR1 >>$2" USR1' \
-		'echo $PPID >$2; until_end $1; exit 6' >"$tmp/command"
-	# The namespace has no terminals; this one comes by descriptor.
-	env --default-signal=INT script -qefc "${IN[*]} $HUGEFILL run vm0=32M -- bash $tmp/command $tmp/end $tmp/log" \
-		/dev/null <&8 >"$out" 2>"$err" 3>&- &
-	local script=$!
-	started+=("$script")
-	wait_until grep -qs . "$tmp/log"
-	pid=$(head -n 1 "$tmp/log")
-	printf '\003' >&8
-	wait_until grep -qs INT "$tmp/log"
-	wait_until no_signal_pending
-	kill -USR1 "$pid"
-	wait_until grep -qs USR1 "$tmp/log"
-	let_end
-	pid=$script
-	ended 6
-	exec 8>&-
-	equal "$(paste -sd ' ' "$tmp/log" | cut -d' ' -f2-)" "INT USR1" "signals that the command got"
-}
-
-# state_of PID LETTER
-has_state() {
-	[ "$(awk '{ print $3 }' "/proc/$1/stat")" = "$2" ]
-}
-
-@test "SIGTSTP stops the command and hugefill, SIGCONT continues both" {
-	local shell run command
-
-	# Job control gives it a process group that is not orphaned.
-	start bash -c 'set -m; "$@" & wait -f $!' - "$HUGEFILL" run vm0=32M -- \
-		bash -c 'echo $PPID $$; while [ ! -e "$0" ]; do sleep 0.03; done; exit 4' "$tmp/end"
-	shell=$pid
-	wait_until grep -qs . "$out"
-	read -r run command <"$out"
-	kill -TSTP "$run"
-	wait_until has_state "$command" T
-	wait_until has_state "$run" T
-	let_end
-	kill -CONT "$run"
-	pid=$shell
-	ended 4
 }
 
 @test "signals do not disturb the giving back" {

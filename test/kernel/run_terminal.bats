@@ -121,11 +121,11 @@ no_signal_pending() {
 	same
 }
 
-@test "a terminal that hangs up, hugefill leads the session: the command has SIGHUP" {
+@test "a terminal that hangs up, hugefill leads the session: the command has SIGHUP and SIGCONT" {
 	local run
 
 	# shellcheck disable=SC2016 # for the command
-	printf '%s\n' "$UNTIL_END" 'trap "echo HUP >>$2" HUP; echo $PPID >$2; until_end $1' >"$tmp/command"
+	printf '%s\n' "$UNTIL_END" 'for s in HUP CONT; do trap "echo $s >>$2" $s; done' 'echo $PPID >$2; until_end $1' >"$tmp/command"
 	at_terminal "$HUGEFILL run vm0=32M -- bash $tmp/command $tmp/end $tmp/log"
 	wait_until grep -qs . "$tmp/log"
 	run=$(head -n 1 "$tmp/log")
@@ -133,6 +133,7 @@ no_signal_pending() {
 	# It has the other end of it.
 	kill -KILL "$terminal"
 	wait_until grep -qsx HUP "$tmp/log"
+	wait_until grep -qsx CONT "$tmp/log"
 	let_end
 	wait_until [ ! -e "/proc/$run" ]
 	same
