@@ -100,6 +100,7 @@ static void tell_left(const struct hf_err *err, void *arg)
 /* What an earlier call made from the same file, and the file does not want any more. */
 static int look_at_record(struct alloc_opts *o, const struct hf_apply *apply, struct hf_err *err)
 {
+	char file[HF_ERR_SHELL];
 	bool told = false;
 	int r;
 
@@ -114,13 +115,14 @@ static int look_at_record(struct alloc_opts *o, const struct hf_apply *apply, st
 		if (!o->record.left[i].told)
 			continue;
 		hf_print_note(o->common, "%s: is no longer in %s, and stays",
-			      hf_err_escape(o->record.left[i].name, name, sizeof(name)), o->in.from);
+			      hf_err_escape(o->record.left[i].name, name, sizeof(name)),
+			      hf_err_escape(o->in.from, file, sizeof(file)));
 		told = true;
 	}
-	if (told)
+	if (told && !o->dry_run)
 		hf_print_note_hint(o->common,
 				   "to free what the file does not want any more: hugefill free --from=%s",
-				   o->record.path);
+				   hf_err_shell(o->record.path, file, sizeof(file)));
 	return 0;
 }
 
@@ -198,6 +200,8 @@ static int plan_and_run(struct alloc_opts *o, struct hf_apply *apply)
 	if (o->then && hf_apply_refuse_cut(apply->plan, &err) < 0)
 		return alloc_report_failure(o, apply, &err);
 	if (o->dry_run) {
+		if (look_at_record(o, apply, &err) < 0)
+			return hf_print_err(o->common, &err);
 		r = alloc_report_plan(o, apply->plan, &err);
 		if (r < 0)
 			return hf_print_err(o->common, &err);

@@ -262,6 +262,8 @@ int alloc_report_plan(const struct alloc_opts *opts, const struct hf_plan *plan,
 			hf_doc_bool(doc, "would_change", hf_plan_changes(plan));
 			hf_doc_table(doc, table, &opts->common->format);
 			report_findings(doc, plan);
+			if (opts->in.from)
+				add_left(doc, &opts->record);
 		}
 	}
 	if (table && !hf_table_rows(table) && !doc)

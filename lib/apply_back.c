@@ -59,6 +59,7 @@ static bool is_held(const struct hf_apply *a, const struct hf_hugefile *file, st
 
 static void tell_held(struct hf_apply *a, const struct hf_hugefile *file, const struct hf_holders *holders)
 {
+	char path[HF_ERR_SHELL];
 	struct hf_err err = { 0 };
 
 	hf_err_set(&err, EBUSY, file->place->path,
@@ -70,7 +71,8 @@ static void tell_held(struct hf_apply *a, const struct hf_hugefile *file, const 
 		hf_err_hint(&err, "its size before: %llu bytes, of which %llu pages were there",
 			    (unsigned long long)file->place->size, (unsigned long long)file->place->filled);
 	else
-		hf_err_hint(&err, "when it is no longer used: hugefill free %s", file->place->path);
+		hf_err_hint(&err, "when it is no longer used: hugefill free %s",
+			    hf_err_shell(file->place->path, path, sizeof(path)));
 	a->left++;
 	if (a->hooks->left)
 		a->hooks->left(&err, a->hooks->arg);

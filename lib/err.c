@@ -125,3 +125,36 @@ char *hf_err_printable(const char *text, char *buf, size_t size)
 {
 	return escape(text, buf, size, false);
 }
+
+char *hf_err_shell(const char *text, char *buf, size_t size)
+{
+	static const char plain[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:@%+,=-";
+	size_t len = strlen(text), at = 0;
+	bool bytes = false;
+
+	if (!size)
+		return buf;
+	if (len && strspn(text, plain) == len) {
+		snprintf(buf, size, "%s", text);
+		return buf;
+	}
+	for (size_t i = 0, n; i < len && !bytes; i += n) {
+		n = utf8_length((const unsigned char *)text + i);
+		bytes = n == 0 || (unsigned char)text[i] < 0x20 || text[i] == 0x7f;
+	}
+	at += (size_t)snprintf(buf, size, bytes ? "$'" : "'");
+	for (size_t i = 0; i < len && at + 6 < size; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (bytes && (c < 0x20 || c >= 0x7f))
+			at += (size_t)snprintf(buf + at, size - at, "\\x%02x", c);
+		else if (c == '\'' || (bytes && c == '\\'))
+			at += (size_t)snprintf(buf + at, size - at, bytes ? "\\%c" : "'\\%c'", c);
+		else
+			buf[at++] = (char)c;
+	}
+	if (at < size)
+		snprintf(buf + at, size - at, "'");
+	return buf;
+}

@@ -9,6 +9,7 @@
 #ifndef HF_ERR_H
 #define HF_ERR_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 #include "util.h"
@@ -52,5 +53,15 @@ char *hf_err_escape(const char *text, char *buf, size_t size) _nonnull(1, 2);
 
 /* The same for text that is escaped already, or ours: control bytes and bad UTF-8 only. */
 char *hf_err_printable(const char *text, char *buf, size_t size) _nonnull(1, 2);
+
+/*
+ * Copies text so that a shell takes it as one word, and it is safe on a terminal: plain words as they are,
+ * others in single quotes, or as bash's $'...' where they have control bytes or bad UTF-8. Cut at size,
+ * always terminated. Returns buf.
+ */
+char *hf_err_shell(const char *text, char *buf, size_t size) _nonnull(1, 2);
+
+/* Enough for any path, as hf_err_shell() writes it. */
+#define HF_ERR_SHELL (4 * PATH_MAX + 4)
 
 #endif

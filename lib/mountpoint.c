@@ -66,17 +66,20 @@ static int count_entries(const char *dir);
 static int refuse_used(const char *dir, struct hf_err *err)
 {
 	int entries = count_entries(dir);
+	char word[HF_ERR_SHELL];
 
 	if (entries == 0)
 		return 0;
 	if (entries < 0) {
 		hf_err_sys(err, -entries, dir, "stays mounted: cannot look whether there are files on it");
-		hf_err_hint(err, "when there are none: hugefill umount %s", dir);
+		hf_err_hint(err, "when there are none: hugefill umount %s",
+			    hf_err_shell(dir, word, sizeof(word)));
 		return entries;
 	}
 	hf_err_set(err, EBUSY, dir, "stays mounted: %d file%s on it would be gone with it", entries,
 		   entries == 1 ? "" : "s");
-	hf_err_hint(err, "when they are no longer wanted: hugefill umount --force %s", dir);
+	hf_err_hint(err, "when they are no longer wanted: hugefill umount --force %s",
+		    hf_err_shell(dir, word, sizeof(word)));
 	return -EBUSY;
 }
 

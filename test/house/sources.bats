@@ -63,6 +63,11 @@ project() {
 	"$ROOT/tools/lint.sh" spdx
 }
 
+# Debian's package has it as its changelog, in which lintian wants no longer lines.
+@test "no line of NEWS is longer than 76 characters" {
+	[ "$(grep -cE '^.{77}' "$ROOT/NEWS")" = 0 ]
+}
+
 @test "NEWS begins with this version, and the program says it" {
 	local version
 

@@ -36,9 +36,13 @@ setup() {
 	hf 0 alloc --from "$specs"
 	equal "$(stat -c '%a %U' "$record.applied" /run/hugefill | paste -sd ' ')" "600 root 755 root" "the record"
 	printf '%s\n' vm1=16M vm2=8M >"$specs"
+	hf 0 alloc --json --dry-run --from "$specs"
+	has "$stderr" "hugefill alloc: /dev/hugepages/vm0: is no longer in $specs, and stays"
+	field '.left[0].target' /dev/hugepages/vm0
+	[ ! -e "$record.left" ]
 	hf 0 alloc --json --from "$specs"
 	has "$stderr" "hugefill alloc: /dev/hugepages/vm0: is no longer in $specs, and stays" \
-		"hint: to free what the file does not want any more: hugefill free --from=$record.left"
+		"hint: to free what the file does not want any more: hugefill free --from='$record.left'"
 	field '.left | map(.target) | join(" ")' /dev/hugepages/vm0
 	field '.left[0].free' "$record.left"
 	equal "$("${IN[@]}" ls /dev/hugepages | paste -sd ' ')" "vm0 vm1 vm2" files

@@ -18,11 +18,12 @@ at_terminal() {
 	started+=("$terminal")
 }
 
-# start_job: sets run and command. Job control gives it a process group that is not orphaned.
+# start_job: sets run and command. A process group of its own, which is not orphaned. (bash as its parent may
+# wait for ever, and busily, when a stopped job ends as soon as it is continued.)
 start_job() {
-	# shellcheck disable=SC2016 # for the shells
-	start bash -c 'set -m; "$@" & wait -f $!' - "$HUGEFILL" run vm0=32M -- \
-		bash -c "$UNTIL_END"'; echo $PPID $$; until_end "$0"; exit 4' "$tmp/end"
+	# shellcheck disable=SC2016 # for perl and the shell
+	start perl -e 'my $job = fork // die; if (!$job) { setpgrp; exec @ARGV or die } waitpid $job, 0; exit $? >> 8' \
+		"$HUGEFILL" run vm0=32M -- bash -c "$UNTIL_END"'; echo $PPID $$; until_end "$0"; exit 4' "$tmp/end"
 	wait_until grep -qs . "$out"
 	read -r run command <"$out"
 }

@@ -100,11 +100,45 @@ static void test_escape_cut(void)
 	ok(whole, "escape cuts no character");
 }
 
+static void test_shell(void)
+{
+	static const struct {
+		const char *text, *want;
+	} table[] = {
+		{ "", "''" },
+		{ "/dev/hugepages/vm-0_a.b", "/dev/hugepages/vm-0_a.b" },
+		{ "vm 0", "'vm 0'" },
+		{ "/run/etc\\x2da", "'/run/etc\\x2da'" },
+		{ "it's", "'it'\\''s'" },
+		{ "$HOME;`x`", "'$HOME;`x`'" },
+		{ "~a", "'~a'" },
+		{ "gr\xc3\xbc\xc3\x9f", "'gr\xc3\xbc\xc3\x9f'" },
+		{ "a\nb'c\\d\xff", "$'a\\x0ab\\'c\\\\d\\xff'" },
+	};
+	bool terminated = true;
+	char buf[128];
+
+	for (size_t i = 0; i < HF_LENGTH(table); i++)
+		is_text(hf_err_shell(table[i].text, buf, sizeof(buf)), table[i].want, "shell row %zu", i);
+	for (size_t size = 1; size <= 40; size++) {
+		char *small = malloc(size);
+
+		if (!small)
+			abort();
+		memset(small, 'Z', size);
+		hf_err_shell("a b\n'''\1\2\3\4\5\6\7", small, size);
+		terminated = terminated && memchr(small, '\0', size);
+		free(small);
+	}
+	ok(terminated, "shell terminates in every size");
+}
+
 int main(void)
 {
 	test_fill();
 	test_cut();
 	test_escape();
 	test_escape_cut();
+	test_shell();
 	return tap_done();
 }
