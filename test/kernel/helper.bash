@@ -44,6 +44,7 @@ teardown() {
 
 # What alloc --from remembers of the test's spec files
 forget_records() {
+	[ -d /run/hugefill ] || return 0
 	rm -f -- "/run/hugefill/$(sed 's,^/,,; s,-,\\x2d,g; s,/,-,g' <<<"$(realpath "$tmp")")-"*
 	rmdir /run/hugefill 2>/dev/null || true
 }
@@ -53,8 +54,7 @@ kernel_teardown() {
 	local failed=0
 
 	# Reservations and files of processes that have just ended may still be on their way back.
-	LIMIT=5 wait_until settled >"$tmp/late" || true
-	same || failed=1
+	LIMIT=5 wait_until settled >"$tmp/late" || same || failed=1
 	end_started
 	forget_records
 	throw_away || failed=1
@@ -64,7 +64,8 @@ kernel_teardown() {
 start_namespace() {
 	# shellcheck disable=SC2016 # for the inner shell
 	unshare -m --propagation private bash -ec '
-		awk '\''$3 == "hugetlbfs" { print $2 }'\'' /proc/self/mounts | tac | xargs -r umount
+		! grep -q " hugetlbfs " /proc/self/mounts ||
+			awk '\''$3 == "hugetlbfs" { print $2 }'\'' /proc/self/mounts | tac | xargs -r umount
 		mount -t tmpfs -o mode=0755 dev "$1/dev"
 		cp -a /dev/null /dev/zero /dev/full /dev/urandom "$1/dev"
 		ln -s /proc/self/fd "$1/dev/fd"
@@ -78,26 +79,58 @@ start_namespace() {
 
 # --- the state of the machine, as this process sees it ---
 
+# Few processes, since each test asks several times, and emulated CPUs are slow at making them.
+
+# number FILE VARIABLE
+number() {
+	read -r "${2?}" <"$1"
+}
+
 print_pools() {
-	local dir
+	local dir nr free resv surplus overcommit
 
 	for dir in /sys/kernel/mm/hugepages/*; do
-		echo "${dir##*/}: nr $(<"$dir/nr_hugepages") free $(<"$dir/free_hugepages")" \
-			"resv $(<"$dir/resv_hugepages") surplus $(<"$dir/surplus_hugepages")" \
-			"overcommit $(<"$dir/nr_overcommit_hugepages")"
+		number "$dir/nr_hugepages" nr
+		number "$dir/free_hugepages" free
+		number "$dir/resv_hugepages" resv
+		number "$dir/surplus_hugepages" surplus
+		number "$dir/nr_overcommit_hugepages" overcommit
+		echo "${dir##*/}: nr $nr free $free resv $resv surplus $surplus overcommit $overcommit"
 	done
 }
 
+# hugetlbfs_mounts PROCESS: sets mounts, "DIR OPTIONS" each, of its namespace; DIR as the kernel escapes it
+hugetlbfs_mounts() {
+	local dir type words
+
+	mounts=()
+	while read -r _ dir type words _; do
+		[ "$type" != hugetlbfs ] || mounts+=("$dir $words")
+	done <"/proc/$1/mounts"
+}
+
+# print_mounts PROCESS: of its namespace, and the files on them
 print_mounts() {
-	awk '$3 == "hugetlbfs" { print "mount", $2, $4 }' /proc/self/mounts
-	find /dev -maxdepth 1 -name 'hugepages*' -printf '%p %y\n' | sort
-	awk '$3 == "hugetlbfs" { print $2 }' /proc/self/mounts | sort -u | while read -r mount; do
-		find "$mount" -xdev -printf '%p %y %i %s %b %m %U:%G\n' | sort
+	local mounts dir root=/proc/$1/root found=()
+
+	hugetlbfs_mounts "$1"
+	[ "${#mounts[@]}" = 0 ] || printf 'mount %s\n' "${mounts[@]}"
+	for dir in "$root"/dev/hugepages*; do
+		[ ! -e "$dir" ] && [ ! -L "$dir" ] || echo "${dir#"$root"} $(stat -c %F "$dir")"
 	done
+	for dir in "${mounts[@]%% *}"; do
+		printf -v dir '%b' "${dir//\\/\\0}"
+		found+=("$root$dir")
+	done
+	[ "${#found[@]}" = 0 ] || find "${found[@]}" -xdev -printf '%p %y %i %s %b %m %U:%G\n' | sort -u | sed "s|^$root||"
 }
 
 state() {
-	"${IN[@]}" bash -c "$(declare -f print_pools print_mounts); print_pools; print_mounts"
+	local process=$namespace
+
+	[ "${#IN[@]}" != 0 ] || process=$$
+	print_pools
+	print_mounts "$process"
 }
 
 mark() {
@@ -106,11 +139,12 @@ mark() {
 
 # Pools, mounts and files are as at the last mark.
 same() {
-	state | diff "$tmp/marked" - || { echo "^ the state of the machine has changed"; return 1; }
+	settled || { diff "$tmp/marked" "$tmp/state" || echo "^ the state of the machine has changed"; return 1; }
 }
 
 settled() {
-	same >"$tmp/diff"
+	state >"$tmp/state"
+	[ "$(<"$tmp/state")" = "$(<"$tmp/marked")" ]
 }
 
 # --- what a test needs ---
@@ -330,17 +364,22 @@ pool() {
 # --- the end ---
 
 nothing_used() {
-	local dir
+	local dir nr
 
 	for dir in /sys/kernel/mm/hugepages/*; do
 		echo 0 >"$dir/nr_hugepages"
-		[ "$(<"$dir/nr_hugepages")" = 0 ] || return 1
+		number "$dir/nr_hugepages" nr
+		[ "$nr" = 0 ] || return 1
 	done
 }
 
-# The test's own mounts and files go with the namespace.
+# The test's own mounts and files go with the namespace, at the latest.
 throw_away() {
-	"${IN[@]}" bash -c 'awk '\''$3 == "hugetlbfs" { print $2 }'\'' /proc/self/mounts | tac | xargs -r umount -l'
+	local mounts
+
+	hugetlbfs_mounts "$namespace"
+	[ "${#mounts[@]}" = 0 ] ||
+		"${IN[@]}" bash -c 'awk '\''$3 == "hugetlbfs" { print $2 }'\'' /proc/self/mounts | tac | xargs -r umount -l'
 	kill "$namespace"
 	wait "$namespace" 2>/dev/null || true
 	wait_until nothing_used

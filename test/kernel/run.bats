@@ -132,7 +132,7 @@ let_end() {
 }
 
 @test "a file that the command leaves on the mount: it stays, and so do mount and pages" {
-	hf 1 run 2M=40M vm0=32M -- fallocate -l 8M /dev/hugepages/left
+	hf 1 run 2M=40M@0 vm0=32M@0 -- fallocate -l 8M /dev/hugepages/left
 	has "$stderr" "hugefill run: could not be undone:" \
 		"hugefill run: /dev/hugepages: stays mounted: 1 file on it would be gone with it" \
 		"hint: when they are no longer wanted: hugefill umount --force /dev/hugepages" \
@@ -189,7 +189,7 @@ let_end() {
 @test "pages that others use by then stay, and are counted" {
 	mount_huge
 	mark
-	hf 1 run 2M=64M -- "${IN[@]}" "$HUGEFILL" alloc --no-grow "$mnt/other=16M"
+	hf 1 run 2M=64M@0 -- "${IN[@]}" "$HUGEFILL" alloc --no-grow "$mnt/other=16M"
 	has "$stderr" "2M: 8 pages that were added on node 0 stay: they are in use or reserved by others" \
 		"hint: later: hugefill free 2M=8p@0"
 	pool 8 0
@@ -222,7 +222,7 @@ let_end() {
 
 @test "the deadline is for the allocation only" {
 	hf 0 run --deadline=3s vm0=32M -- sleep 3.5
-	start_slow_fill run --deadline=2s vm0=256M -- touch "$tmp/ran"
+	start_strace "${SLOW_FILL[@]}" "$HUGEFILL" run --deadline=2s vm0=256M -- touch "$tmp/ran"
 	ended 1
 	[ ! -e "$tmp/ran" ]
 }
@@ -288,7 +288,7 @@ stale_is_free() {
 }
 
 @test "--verbose tells on standard error, --best-effort runs with less" {
-	hf 0 run --verbose --raw vm0=32M -- echo mine
+	hf 0 run --verbose --raw vm0=32M@0 -- echo mine
 	equal "$output" mine "standard output"
 	has "$stderr" $'\nTARGET NODE PAGESIZE' "/dev/hugepages/vm0 0 2M 32M 32M" \
 		"hugefill run: the command has ended with 0; everything is given back"

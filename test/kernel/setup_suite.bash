@@ -111,7 +111,7 @@ setup_suite() {
 	empty_pools || { give_back; return 1; }
 	# shellcheck source=test/kernel/helper.bash
 	source "$BATS_TEST_DIRNAME/helper.bash"
-	{ print_pools; print_mounts; } >"$BATS_SUITE_TMPDIR/machine"
+	{ print_pools; print_mounts $$; } >"$BATS_SUITE_TMPDIR/machine"
 	# Tests run the program and hold as nobody, too.
 	chmod go+x "$BATS_RUN_TMPDIR" "$BATS_SUITE_TMPDIR"
 	cc -O2 -Wall -Wextra -D_GNU_SOURCE -o "$BATS_SUITE_TMPDIR/hold" "$BATS_TEST_DIRNAME/hold.c"
@@ -121,7 +121,7 @@ teardown_suite() {
 	local status=0
 
 	[ -e "$BATS_SUITE_TMPDIR/machine" ] || return 0
-	{ print_pools; print_mounts; } | diff "$BATS_SUITE_TMPDIR/machine" - >&2 || {
+	{ print_pools; print_mounts $$; } | diff "$BATS_SUITE_TMPDIR/machine" - >&2 || {
 		echo "^ the tests have left this behind" >&2
 		status=1
 	}

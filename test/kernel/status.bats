@@ -78,7 +78,7 @@ held() {
 @test "a memfd, mapped, and only open" {
 	local mapped
 
-	give 20
+	give 40
 	kinds memfd 5 "guest ram"
 	mapped=$pid
 	kinds memfd-open 2 buffer
