@@ -134,28 +134,35 @@ static int set_option(size_t which, const char *value, const struct hf_spec_rule
 	}
 }
 
+/* The option's place in names, or their number. */
+static size_t find_option(const char *word)
+{
+	size_t len = strcspn(word, "="), i = 0;
+
+	while (i < HF_LENGTH(names) && (strncmp(word, names[i], len) != 0 || names[i][len] || !word[len]))
+		i++;
+	return i;
+}
+
 static int parse_option(char *word, const struct hf_spec_rules *rules, struct hf_spec_options *with,
 			unsigned *given, struct hf_err *err)
 {
-	char *equals = strchr(word, '=');
 	_cleanup_free_ char *value = NULL;
+	const char *text = strchr(word, '=');
+	size_t i = find_option(word);
 
-	for (size_t i = 0; i < HF_LENGTH(names) && equals; i++) {
-		if (strncmp(word, names[i], (size_t)(equals - word)) != 0 || names[i][equals - word])
-			continue;
-		if (*given & 1U << i)
-			return hf_err_usage(err, word, "%s is said twice", names[i]);
-		*given |= 1U << i;
-		if (!equals[1])
-			return hf_err_usage(err, word, "nothing after the =");
-		value = decode(equals + 1, err);
-		return value ? set_option(i, value, rules, with, err) : -err->errnum;
-	}
-	hf_err_usage(
-		err, word,
-		"is no option of a line: there are page-size=, mode=, owner=, layout=, mount=, separated by "
-		"commas");
-	return -EINVAL;
+	if (i == HF_LENGTH(names))
+		return hf_err_usage(err, word,
+				    "is no option of a line: there are page-size=, mode=, owner=, layout=, "
+				    "mount=, separated by "
+				    "commas");
+	if (*given & 1U << i)
+		return hf_err_usage(err, word, "%s is said twice", names[i]);
+	*given |= 1U << i;
+	if (!text[1])
+		return hf_err_usage(err, word, "nothing after the =");
+	value = decode(text + 1, err);
+	return value ? set_option(i, value, rules, with, err) : -err->errnum;
 }
 
 /* What makes no sense for this spec. */
@@ -233,7 +240,7 @@ static int parse_fields(struct reader *r, char *line, struct hf_err *err)
 		return rc;
 	if ((options && *options == '#') || (more && *more == '#'))
 		hf_err_hint(err, "a comment needs a line of its own");
-	else if (options && !err->hint[0])
+	else if (options && !err->hint[0] && find_option(options) == HF_LENGTH(names))
 		hf_err_hint(err, "a blank in a name is written \\040");
 	return rc;
 }
