@@ -60,13 +60,13 @@ let_go() {
 	mount_huge
 	mark
 	cpu=$(node_cpus | tail -n 1)
-	start taskset -c "$cpu" strace -D -f -q -o "$tmp/trace" "${SLOW_FILL[@]}" "$HUGEFILL" alloc --threads 2 "$mnt/db=512M"
+	start taskset -c "$cpu" strace -D -f -q -o "$tmp/trace" "${SLOW_FILL[@]}" "$HUGEFILL" alloc --threads 2 "$mnt/db=512M@0"
 	wait_until used_at_least 1
 	has_workers 2
 	equal "$(cpus_of_workers | sort -u)" "$cpu" "the workers' CPUs"
 	let_go
 	# By default as many as there are CPUs.
-	start taskset -c "$cpu" strace -D -f -q -o "$tmp/trace" "${SLOW_FILL[@]}" "$HUGEFILL" alloc "$mnt/db=512M"
+	start taskset -c "$cpu" strace -D -f -q -o "$tmp/trace" "${SLOW_FILL[@]}" "$HUGEFILL" alloc "$mnt/db=512M@0"
 	wait_until used_at_least 1
 	has_workers 1
 	let_go
@@ -77,14 +77,14 @@ let_go() {
 
 	mount_huge
 	cpus=$(node_cpus | wc -l)
-	hf 0 alloc --dry-run --json "$mnt/a=512M"
+	hf 0 alloc --dry-run --json "$mnt/a=512M@0"
 	want=$((cpus < 8 ? cpus : 8))
 	field '.plan[] | select(.action == "create").threads' $want
-	hf 0 alloc --dry-run --json "$mnt/a=126M"
+	hf 0 alloc --dry-run --json "$mnt/a=126M@0"
 	field '.plan[] | select(.action == "create").threads' 1
-	hf 0 alloc --dry-run --json "$mnt/a=2M"
+	hf 0 alloc --dry-run --json "$mnt/a=2M@0"
 	field '.plan[] | select(.action == "create").threads' 1
-	hf 0 alloc --dry-run --json --threads 7 "$mnt/a=64M"
+	hf 0 alloc --dry-run --json --threads 7 "$mnt/a=64M@0"
 	field '.plan[] | select(.action == "create").threads' 7
 	mark
 }
@@ -93,7 +93,7 @@ let_go() {
 @test "every worker pins itself, asks for its node's memory, and works without a system call but its own" {
 	mount_huge
 	mark
-	start_strace -e trace=all "$HUGEFILL" alloc --threads 2 "$mnt/db=256M@0"
+	start_strace -e trace=all "$HUGEFILL" alloc --grow=sysfs --threads 2 "$mnt/db=256M@0"
 	ended 0
 	wait_until grep -qs "exited with 0" "$tmp/trace"
 	equal "$(grep -c 'sched_setaffinity(' "$tmp/trace")" 2 "calls of sched_setaffinity"
