@@ -52,8 +52,11 @@ static int fill_run(struct engine *e, const struct queue *q, uint64_t first, uin
 {
 	const struct hf_hugefile *file = q->file->file;
 	uint64_t size = file->place->page_size;
-	int r = hf_populate(e->method, file->fd, file->map, first * size, count * size, size);
+	int r;
 
+	if (must_stop(e))
+		return -ECANCELED;
+	r = hf_populate(e->method, file->fd, file->map, first * size, count * size, size);
 	if (r == 0) {
 		mine->pages += count;
 		atomic_fetch_add_explicit(&e->done_bytes, count * size, memory_order_relaxed);

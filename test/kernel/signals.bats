@@ -81,6 +81,27 @@ no_signal_pending() {
 	equal "$(stamps "$mnt/db")" "1 0 0 0 $(seq -s ' ' 5 32)$(printf ' 0%.0s' {1..96})" stamps
 }
 
+# Each hole is a call of its own, a second long; the first four are one chunk's.
+@test "a signal stops a worker at its next call, not at the end of its chunk" {
+	local hole
+
+	mount_huge
+	give 32
+	full_file "$mnt/db" 32
+	for hole in 0 2 4 6 8 10 12 14; do
+		punch "$mnt/db" $hole 1
+	done
+	mark
+	start_strace "${SLOW_FILL[@]}" "$HUGEFILL" alloc --threads 1 "$mnt/db=32M"
+	# Not what asks whether the kernel knows it, with no address.
+	wait_until grep -qs '2097152, MADV_POPULATE_WRITE' "$tmp/trace"
+	kill -TERM "$pid"
+	died_of TERM 15
+	# One more may just have begun.
+	[ "$(grep -c '2097152, MADV_POPULATE_WRITE' "$tmp/trace")" -le 2 ]
+	equal "$(stamps "$mnt/db")" "0 2 0 4 0 6 0 8 0 10 0 12 0 14 0 16" stamps
+}
+
 @test "nohup: an ignored SIGHUP stays ignored" {
 	start_strace -e trace=madvise -e inject=madvise:signal=STOP:when=1 \
 		env --ignore-signal=HUP,INT "$HUGEFILL" alloc --threads 1 vm0=48M
