@@ -14,15 +14,16 @@
 #define ROUND_NS 500000000ULL    /* rounds are doubled below this */
 
 /*
- * The rule of --grow=auto. Parallel growth lets the other workers take over their part of what a page
- * costs beyond PLAIN_COST, and costs the children. PLAIN_COST is what a page takes that need not be
- * cleared, nor be made room for: lists and counters under the kernel's locks, which more workers only
- * contend for. Measured, 2 MiB pages, 2 CPUs: on Linux 6.18 without init_on_alloc 3072 pages took
- * 15 ms by the write, 16 to 20 ms by two reserving children; eight-socket machines take 8
- * microseconds a page. Where a page is cleared it takes hundreds of them, and where memory is
- * fragmented thousands.
+ * The rule of --grow=auto. What a page costs has two parts. PLAIN_COST at most is taken by lists and
+ * counters under the kernel's locks, which more workers contend for: on Linux 6.18 without
+ * init_on_alloc, 2 CPUs, 8192 pages of 2 MiB took 36 to 39 ms by the write, 24 to 32 ms by two reserving
+ * children; eight-socket machines take 8 microseconds a page. Of that PLAIN_SAVED is saved, however
+ * many there are. What goes beyond, clearing pages (hundreds of microseconds) or making room for them
+ * (thousands), the workers share. And there are the children to be made.
+ * Where a round shows that it was wrong, the rest is written.
  */
 #define PLAIN_COST 20e-6 /* seconds, of a page */
+#define PLAIN_SAVED 0.35 /* of it */
 #define CHILD_COST 0.001 /* to fork, pin and reap */
 #define ROUND_COST 0.003 /* of counters and writes */
 #define LEAST_GAIN 0.005
@@ -34,6 +35,7 @@ struct parallel {
 	uint64_t *children;        /* [nnodes] */
 	uint64_t *todo;            /* [nnodes] pages of this round */
 	uint64_t workers, most;    /* most: pages of a round */
+	bool chosen;               /* by the rule, not asked for */
 	bool kept;                 /* a round brought pages */
 };
 
@@ -100,9 +102,10 @@ static const char *refusal(const struct parallel *p)
 
 bool hf_grow_pays(double page_cost, uint64_t pages, uint64_t workers)
 {
-	double beyond = page_cost - PLAIN_COST, count = (double)workers;
+	double plain = page_cost < PLAIN_COST ? page_cost : PLAIN_COST, count = (double)workers;
+	double saved = plain * PLAIN_SAVED + (page_cost - plain) * (1 - 1 / count);
 
-	return (double)pages * beyond * (1 - 1 / count) - ROUND_COST - CHILD_COST * count > LEAST_GAIN;
+	return workers > 1 && (double)pages * saved - ROUND_COST - CHILD_COST * count > LEAST_GAIN;
 }
 
 /* This round's pages, in proportion to what nodes lack. */
@@ -241,6 +244,19 @@ static bool is_worth_more(const struct parallel *p, uint64_t lacked, uint64_t ke
 	return !p->limit->lost && now && kept >= wanted && now < lacked;
 }
 
+/* The rule was wrong here: what a page took in this round, seconds, is more than the write takes. */
+static bool is_slower(const struct parallel *p, double took)
+{
+	struct hf_plan_pool *plan = p->l->plan;
+	size_t used = strlen(plan->why);
+
+	if (!p->chosen || took <= p->l->page_cost)
+		return false;
+	snprintf(plan->why + used, sizeof(plan->why) - used, ", by %llu workers %.1f: the rest is written",
+		 (unsigned long long)p->workers, took * 1e6);
+	return true;
+}
+
 static int run_rounds(struct parallel *p, struct hf_err *err)
 {
 	struct hf_ladder *l = p->l;
@@ -248,7 +264,7 @@ static int run_rounds(struct parallel *p, struct hf_err *err)
 
 	p->most = p->workers * (ROUND_BYTES / l->pool->page_size);
 	while (more) {
-		uint64_t start = hf_clock_ns(), lacked = missing(l), kept = 0;
+		uint64_t start = hf_clock_ns(), lacked = missing(l), kept = 0, took;
 		int r;
 
 		if (hf_stop_requested(l->grow->stop))
@@ -259,8 +275,9 @@ static int run_rounds(struct parallel *p, struct hf_err *err)
 		if (r < 0)
 			return r;
 		hf_grow_show(l, 0);
-		more = is_worth_more(p, lacked, kept);
-		if (hf_clock_ns() - start < ROUND_NS)
+		took = hf_clock_ns() - start;
+		more = is_worth_more(p, lacked, kept) && !is_slower(p, (double)took / 1e9 / (double)kept);
+		if (took < ROUND_NS)
 			p->most *= 2;
 	}
 	return 0;
@@ -292,22 +309,22 @@ static int decide(struct parallel *p, struct hf_err *err)
 {
 	struct hf_ladder *l = p->l;
 	const char *no = refusal(p);
-	bool chosen = l->grow->plan->request->engine == HF_ENGINE_AUTO;
 	int r;
 
+	p->chosen = l->grow->plan->request->engine == HF_ENGINE_AUTO;
 	if (no) {
 		snprintf(l->plan->why, sizeof(l->plan->why), "%s", no);
 		return 0;
 	}
 	if (!missing(l))
 		return 0;
-	if (chosen && !hf_grow_pays(l->page_cost, missing(l), p->workers)) {
+	if (p->chosen && !hf_grow_pays(l->page_cost, missing(l), p->workers)) {
 		snprintf(l->plan->why, sizeof(l->plan->why),
 			 "a page takes %.1f microseconds: nothing is to be gained", l->page_cost * 1e6);
 		return 0;
 	}
 	snprintf(l->plan->why, sizeof(l->plan->why),
-		 chosen ? "a page takes %.1f microseconds" : "as asked for", l->page_cost * 1e6);
+		 p->chosen ? "a page takes %.1f microseconds" : "as asked for", l->page_cost * 1e6);
 	r = hf_overcommit_remember(l->grow->machine, l->pool->page_size, l->grow->undo, &p->limit, err);
 	if (r < 0)
 		return r;
