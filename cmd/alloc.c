@@ -56,6 +56,7 @@ struct told {
 	struct alloc_opts *opts;
 	struct hf_apply *apply;
 	struct hf_progress progress;
+	bool left; /* something was told that could not be undone */
 };
 
 static void begin_phase(void *arg, enum hf_phase phase, uint64_t total)
@@ -93,7 +94,9 @@ static void tell_left(const struct hf_err *err, void *arg)
 {
 	struct told *t = arg;
 
-	fprintf(stderr, "%s: could not be undone:\n", t->opts->common->name);
+	if (!t->left)
+		fprintf(stderr, "%s: could not be undone:\n", t->opts->common->name);
+	t->left = true;
 	hf_print_err(t->opts->common, err);
 }
 

@@ -41,8 +41,8 @@ int bench_plot_check(const struct bench_opts *o, struct hf_err *err)
 	/* gnuplot's single quotes cannot hold it. */
 	if (strpbrk(o->plot, "\n\r"))
 		return hf_err_usage(err, "--plot", "a file's name of one line is needed");
-	if (access(o->plot, F_OK) == 0)
-		r = access(o->plot, W_OK);
+	if (access(o->plot, F_OK) == 0 && access(o->plot, W_OK) < 0)
+		r = -1;
 	else if ((slash = strrchr(dir, '/')) == NULL)
 		r = access(".", W_OK | X_OK);
 	else {
@@ -194,13 +194,17 @@ static void write_histograms(const struct hf_bench *bench, FILE *out)
 	putc('\n', out);
 }
 
-static void write_script(const struct bench_opts *o, const struct hf_bench *bench, enum kind kind, FILE *out)
+/* file: what gnuplot is to draw to, or NULL: its standard output. */
+static void write_script(const struct bench_opts *o, const struct hf_bench *bench, enum kind kind,
+			 const char *file, FILE *out)
 {
 	fputs("# hugefill bench: for gnuplot\n", out);
-	if (kind != SCRIPT) {
-		fprintf(out, "set terminal %s size 800,600\nset output ",
+	if (kind != SCRIPT)
+		fprintf(out, "set terminal %s size 800,600\n",
 			kind == SVG ? "svg background rgb 'white'" : "pngcairo");
-		quote(out, o->plot);
+	if (kind != SCRIPT && file) {
+		fputs("set output ", out);
+		quote(out, file);
 		putc('\n', out);
 	}
 	fprintf(out, "set encoding utf8\nset title 'hugefill bench %s'\n",
@@ -211,36 +215,85 @@ static void write_script(const struct bench_opts *o, const struct hf_bench *benc
 		write_curves(bench, out);
 }
 
-static int write_file(const struct bench_opts *o, const struct hf_bench *bench, enum kind kind,
-		      const char *file, struct hf_err *err)
+/* Copies what gnuplot draws. 0, 1: there is no gnuplot, or -EIO: it could not draw. What could not be written
+ * is an errno in *failed. */
+static int copy_drawing(FILE *drawing, FILE *out, bool *empty, int *failed)
 {
-	FILE *out = fopen(file, "we");
-	bool failed;
-
-	if (!out)
-		return hf_err_sys(err, errno, file, "cannot write the script");
-	write_script(o, bench, kind, out);
-	failed = ferror(out);
-	if (fclose(out) != 0 || failed)
-		return hf_err_sys(err, errno ? errno : EIO, file, "cannot write the script");
-	return 0;
-}
-
-/* The script to gnuplot's standard input. 1: there is no gnuplot. */
-static int draw(const struct bench_opts *o, const struct hf_bench *bench, enum kind kind, struct hf_err *err)
-{
-	FILE *out = popen("command -v " GNUPLOT " >/dev/null || exit 127; exec " GNUPLOT " >&2", "we");
+	char buf[65536];
+	size_t len;
 	int status;
 
-	if (!out)
-		return hf_err_sys(err, errno, o->plot, "cannot start gnuplot");
-	write_script(o, bench, kind, out);
-	status = pclose(out);
+	while ((len = fread(buf, 1, sizeof(buf), drawing)) > 0) {
+		*empty = false;
+		if (fwrite(buf, 1, len, out) < len && !*failed)
+			*failed = errno;
+	}
+	status = pclose(drawing);
 	if (status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND)
 		return 1;
-	if (status != 0)
+	return status == 0 ? 0 : -EIO;
+}
+
+/* Not gnuplot writes the file: it does not tell when it cannot. 1: there is no gnuplot. */
+static int draw(const struct bench_opts *o, const struct hf_bench *bench, enum kind kind, FILE *out,
+		struct hf_err *err)
+{
+	FILE *script = tmpfile(), *drawing = NULL;
+	_cleanup_free_ char *command = NULL;
+	bool empty = true;
+	int r, failed = 0;
+
+	if (!script)
+		return hf_err_sys(err, errno, NULL, "cannot make a temporary file for gnuplot");
+	write_script(o, bench, kind, NULL, script);
+	if (fflush(script) != 0)
+		r = hf_err_sys(err, errno, NULL, "cannot write a temporary file for gnuplot");
+	else if (asprintf(&command,
+			  "command -v " GNUPLOT " >/dev/null || exit %d; exec " GNUPLOT " </dev/fd/%d",
+			  NOT_FOUND, fileno(script)) < 0)
+		r = hf_err_nomem(err);
+	else if (!(drawing = popen(command, "re")))
+		r = hf_err_sys(err, errno, o->plot, "cannot start gnuplot");
+	else
+		r = copy_drawing(drawing, out, &empty, &failed);
+	fclose(script);
+	if (failed)
+		return hf_err_sys(err, failed, o->plot, "cannot be written");
+	if (drawing && r <= 0 && (r < 0 || empty))
 		return hf_err_set(err, EIO, o->plot, "gnuplot could not draw it");
-	return 0;
+	return r;
+}
+
+/* The file is there when it is whole; one that was there stays until then. draws: what gnuplot makes of the
+ * script, else the script. 1: there is no gnuplot. */
+static int write_file(const struct bench_opts *o, const struct hf_bench *bench, enum kind kind,
+		      const char *file, bool draws, struct hf_err *err)
+{
+	_cleanup_free_ char *whole = NULL;
+	FILE *out;
+	int r = 0;
+
+	if (asprintf(&whole, "%s.new", file) < 0) {
+		whole = NULL;
+		return hf_err_nomem(err);
+	}
+	out = fopen(whole, "we");
+	if (!out)
+		return hf_err_sys(err, errno, whole, "cannot be written");
+	if (draws)
+		r = draw(o, bench, kind, out, err);
+	else
+		write_script(o, bench, kind, o->plot, out);
+	errno = 0;
+	if ((fflush(out) != 0 || ferror(out)) && r == 0)
+		r = hf_err_sys(err, errno ? errno : EIO, file, "cannot be written");
+	if (fclose(out) != 0 && r == 0)
+		r = hf_err_sys(err, errno, file, "cannot be written");
+	if (r == 0 && rename(whole, file) < 0)
+		r = hf_err_sys(err, errno, file, "cannot be written");
+	if (r != 0)
+		remove(whole);
+	return r;
 }
 
 int bench_plot(const struct bench_opts *o, const struct hf_bench *bench, struct hf_err *err)
@@ -249,17 +302,15 @@ int bench_plot(const struct bench_opts *o, const struct hf_bench *bench, struct 
 	enum kind kind;
 	int r = kind_of(o->plot, &kind, err);
 
-	if (r == 0 && kind != SCRIPT)
-		r = draw(o, bench, kind, err);
-	else if (r == 0)
-		return write_file(o, bench, kind, o->plot, err);
+	if (r == 0)
+		r = write_file(o, bench, kind, o->plot, kind != SCRIPT, err);
 	if (r != 1)
 		return r;
 	if (asprintf(&script, "%s.gp", o->plot) < 0) {
 		script = NULL;
 		return hf_err_nomem(err);
 	}
-	r = write_file(o, bench, kind, script, err);
+	r = write_file(o, bench, kind, script, false, err);
 	if (r == 0)
 		hf_print_note(o->common, "gnuplot is not installed: %s draws %s where it is", script,
 			      o->plot);

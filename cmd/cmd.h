@@ -126,8 +126,10 @@ int hf_signals_deadline(double seconds, struct hf_err *err) _must_check;
 void hf_signals_no_deadline(struct hf_stop *stop);
 /* In a child: everything as this process had it when it was started. */
 void hf_signals_as_before(void);
-/* If a signal asked, dies of it, the default way; else returns status. After a failed write to a pipe
- * nobody reads, of SIGPIPE. */
+/* Dies of it, the default way. */
+void hf_signals_die(int signo);
+/* If a signal asked, dies of it; else returns status. After a failed write to a pipe nobody reads, of
+ * SIGPIPE. */
 int hf_signals_exit(const struct hf_common *common, int status);
 
 #endif

@@ -134,12 +134,12 @@ static char *help_filter(int key, const char *text, void *input)
 	return (char *)(uintptr_t)text;
 }
 
-static const char *action_name(const struct hf_release *r, const struct hf_release_step *step)
+static const char *action_name(const struct hf_release_step *step)
 {
 	static const char *const names[] = { "absent", "remove", "punch", "shrink", "umount" };
 
 	/* A mount that was to go when empty, and is not. */
-	if (step->action == HF_RELEASE_UMOUNT && !step->done && !r->request->dry_run)
+	if (step->action == HF_RELEASE_UMOUNT && !step->done)
 		return "keep";
 	if (step->kept)
 		return "keep";
@@ -152,7 +152,7 @@ static void add_row(struct hf_table *table, const struct hf_release *r, const st
 	hf_table_row(table);
 	hf_table_text(table, TARGET, target);
 	hf_table_u64(table, PAGESIZE, r->machine->page_sizes[step->pool]);
-	hf_table_text(table, ACTION, action_name(r, step));
+	hf_table_text(table, ACTION, action_name(step));
 	if (!r->request->dry_run && step->ns)
 		hf_table_real(table, TIME, (double)step->ns / 1e9);
 }
@@ -296,12 +296,25 @@ static void tell_stale(const struct free_opts *o, const struct hf_release *r)
 	if (r->held)
 		hf_print_note(o->common, "%zu file%s held and stay%s", r->held,
 			      r->held == 1 ? " is" : "s are", r->held == 1 ? "s" : "");
+	if (r->held)
+		hf_print_note_hint(o->common, "hugefill status --files tells which, and by whom");
 	if (r->skipped)
 		hf_print_note(o->common, "%zu director%s or file%s could not be looked at, or are read only",
 			      r->skipped, r->skipped == 1 ? "y" : "ies", r->skipped == 1 ? "" : "s");
 	if (r->no_lease)
 		hf_print_note(o->common, "no leases could be had: a process that opened a file at this very "
 					 "moment was not seen");
+}
+
+static void tell_absent(const struct free_opts *o, const struct hf_release *r)
+{
+	char path[4 * HF_ERR_OBJECT], size[HF_SIZE_TEXT];
+
+	for (size_t i = 0; i < r->nsteps; i++)
+		if (r->steps[i].action == HF_RELEASE_ABSENT && r->steps[i].elsewhere)
+			hf_print_note(o->common, "%s: is there, and stays: it is of --page-size=%s",
+				      hf_err_escape(r->steps[i].elsewhere, path, sizeof(path)),
+				      hf_size_exact(r->steps[i].elsewhere_size, size));
 }
 
 static void waiting(void *arg)
@@ -343,6 +356,8 @@ static int run(struct free_opts *o)
 	if (status == HF_EXIT_DONE)
 		drop_record(o, &machine);
 	tell_stale(o, &release);
+	if (status == HF_EXIT_DONE)
+		tell_absent(o, &release);
 	hf_release_free(&release);
 	hf_spec_list_free(&specs);
 	hf_machine_free(&machine);

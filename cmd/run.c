@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include "alloc.h"
@@ -53,6 +54,17 @@ static int run_and_give_back(struct alloc_opts *o, struct hf_apply *apply)
 	return status || !apply->left ? status : HF_EXIT_FAILED;
 }
 
+static bool asks_for_help(int argc, char **argv)
+{
+	static const char *const options[] = { "--help", "-?", "--usage", "--version", "-V" };
+
+	for (int i = 1; i < argc; i++)
+		for (size_t o = 0; o < HF_LENGTH(options); o++)
+			if (strcmp(argv[i], options[o]) == 0)
+				return true;
+	return false;
+}
+
 /* The first "--": what is after it are the command's words. */
 static int split(int argc, char **argv, struct run_opts *run)
 {
@@ -82,6 +94,9 @@ int hf_cmd_run(int argc, char **argv, struct hf_common *common)
 
 	request_init(&opts.in, common);
 	argc = split(argc, argv, &run);
+	/* That is to be told, not that an option of the command's is none of these. */
+	if (!run.command && !asks_for_help(argc, argv))
+		argc = 1;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &opts))
 		return HF_EXIT_USAGE;
 	hf_signals_catch(common->stop);
@@ -91,5 +106,8 @@ int hf_cmd_run(int argc, char **argv, struct hf_common *common)
 	if (status == 0)
 		status = alloc_carry_out(&opts);
 	free(run.program);
+	/* A shell ends its script, or its loop, at ^C only when what it waited for died of it. */
+	if (run.died_of == SIGINT && status == HF_EXIT_SIGNAL + SIGINT)
+		hf_signals_die(SIGINT);
 	return hf_signals_exit(common, status);
 }

@@ -14,6 +14,7 @@ enum { HF_EXIT_NOT_EXECUTABLE = 126, HF_EXIT_NOT_FOUND = 127, HF_EXIT_SIGNAL = 1
 struct run_opts {
 	char **command; /* its words, NULL at the end */
 	char *program;  /* where it was found */
+	int died_of;    /* the signal that killed it, or 0 */
 
 	/* What this process changes of itself, and the command is to have as before. */
 	struct hf_policy policy;
@@ -28,6 +29,6 @@ int run_find(const struct hf_common *common, struct run_opts *run) _must_check;
  * could not be started what a shell returns. file: for HUGEFILL_FILE, or NULL. Signals that come are the
  * command's; afterwards they are blocked. 0 < a signal that has come before: -ECANCELED, nothing was started.
  */
-int run_command(const struct hf_common *common, const struct run_opts *run, const char *file) _must_check;
+int run_command(const struct hf_common *common, struct run_opts *run, const char *file) _must_check;
 
 #endif

@@ -19,7 +19,7 @@ struct life {
 	pid_t child;
 	sigset_t signals; /* that are waited for */
 	bool ended;
-	int status;
+	int status, died_of;
 };
 
 static int tell(const struct hf_common *common, const char *command, int errnum, const char *what)
@@ -85,7 +85,7 @@ int run_find(const struct hf_common *common, struct run_opts *run)
 	} else {
 		r = search(run);
 	}
-	return r ? tell(common, run->command[0], r, "cannot run it") : 0;
+	return r ? tell(common, *run->command[0] ? run->command[0] : "''", r, "cannot run it") : 0;
 }
 
 /* In the child. Everything of this process's own is taken back; what cannot be is an error. */
@@ -187,7 +187,8 @@ static void look_at_child(struct life *life)
 			continue;
 		}
 		life->ended = true;
-		life->status = info.si_status + (info.si_code == CLD_EXITED ? 0 : HF_EXIT_SIGNAL);
+		life->died_of = info.si_code == CLD_EXITED ? 0 : info.si_status;
+		life->status = info.si_status + (life->died_of ? HF_EXIT_SIGNAL : 0);
 		return;
 	}
 }
@@ -216,7 +217,7 @@ static void live(struct life *life)
 	}
 }
 
-int run_command(const struct hf_common *common, const struct run_opts *run, const char *file)
+int run_command(const struct hf_common *common, struct run_opts *run, const char *file)
 {
 	struct life life = { 0 };
 	int r;
@@ -228,5 +229,6 @@ int run_command(const struct hf_common *common, const struct run_opts *run, cons
 	if (r)
 		return tell(common, run->command[0], r, "cannot run it");
 	live(&life);
+	run->died_of = life.died_of;
 	return life.status;
 }

@@ -107,7 +107,7 @@ void hf_signals_no_deadline(struct hf_stop *stop)
 	atomic_store(&stop->deadline, false);
 }
 
-static void die_of(int signo)
+void hf_signals_die(int signo)
 {
 	sigset_t only;
 
@@ -126,8 +126,8 @@ int hf_signals_exit(const struct hf_common *common, int status)
 		hf_print_note(common, "%d more signals came while changes were being undone", again);
 	/* What was done stays done when the signal came too late to stop it. */
 	if (signo && status == HF_EXIT_FAILED)
-		die_of(signo);
+		hf_signals_die(signo);
 	if (status == HF_EXIT_FAILED && pipe_broken && !pipe_ignored)
-		die_of(SIGPIPE);
+		hf_signals_die(SIGPIPE);
 	return status;
 }

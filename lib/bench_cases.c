@@ -146,7 +146,9 @@ static int check_size(const struct hf_bench_request *r, uint64_t bytes, struct h
 
 	hf_size_exact(bytes, size);
 	hf_size_exact(r->page_size, page);
-	if (!bytes || bytes % r->page_size)
+	if (!bytes)
+		return hf_err_usage(err, "--size", "0 is nothing to measure");
+	if (bytes % r->page_size)
 		return hf_err_usage(err, "--size", "%s is no multiple of the page size, %s", size, page);
 	if (pages < nodes)
 		return hf_err_usage(err, "--size", "%s is less than a page for each of %u nodes", size,

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -121,27 +122,37 @@ static int start(struct herd *herd, bool forks, uint64_t instances, struct hf_er
 }
 
 /* Killed by a SIGBUS, or by somebody. */
-static bool is_any_dead(const struct herd *herd)
+static bool is_any_dead(struct herd *herd, int *status)
 {
 	for (size_t i = 0; i < herd->count; i++)
-		if (waitpid(herd->pids[i], NULL, WNOHANG) == herd->pids[i])
+		if (waitpid(herd->pids[i], status, WNOHANG) == herd->pids[i])
 			return true;
 	return false;
+}
+
+static int explain_death(const struct herd *herd, int status, struct hf_err *err)
+{
+	int error = atomic_load(&herd->board->error);
+
+	if (error)
+		return hf_err_sys(err, error, NULL, "an instance ended before its time");
+	if (WIFSIGNALED(status))
+		return hf_err_set(err, ECHILD, NULL, "an instance was killed by signal %d (%s)",
+				  WTERMSIG(status), strsignal(WTERMSIG(status)));
+	return hf_err_set(err, ECHILD, NULL, "an instance ended with %d before its time",
+			  WEXITSTATUS(status));
 }
 
 static int wait_for(struct herd *herd, uint64_t until_ns, struct hf_err *err)
 {
 	while (until_ns ? hf_clock_ns() < until_ns : atomic_load(&herd->board->ready) < herd->count) {
 		uint64_t now = hf_clock_ns(), left = until_ns > now ? (until_ns - now) / 1000000 : 0;
+		int status;
 
 		if (hf_stop_requested(herd->bench->stop))
 			return hf_err_set(err, ECANCELED, NULL, "given up");
-		if (is_any_dead(herd)) {
-			int error = atomic_load(&herd->board->error);
-
-			return hf_err_sys(err, error ? error : ECHILD, NULL,
-					  "an instance ended before its time");
-		}
+		if (is_any_dead(herd, &status))
+			return explain_death(herd, status, err);
 		hf_bench_show(herd->bench, 0);
 		poll(NULL, 0, !until_ns ? START_MS : left < LOOK_MS ? (int)left + 1 : LOOK_MS);
 	}

@@ -387,7 +387,7 @@ static int try_out(struct hf_ladder *l, struct hf_err *err)
 			return -err->errnum;
 		l->trial = true;
 		r = climb(l, g, l->plan->write[n], err);
-		if (r == 0 && hf_grow_pays(l->page_cost, UINT32_MAX, 2)) {
+		if (r == 0 && hf_grow_is_costly(l->page_cost)) {
 			double first = l->page_cost;
 
 			r = climb(l, g, l->plan->write[n], err);

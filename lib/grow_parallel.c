@@ -100,6 +100,11 @@ static const char *refusal(const struct parallel *p)
 	return NULL;
 }
 
+bool hf_grow_is_costly(double page_cost)
+{
+	return page_cost > PLAIN_COST;
+}
+
 bool hf_grow_pays(double page_cost, uint64_t pages, uint64_t workers)
 {
 	double plain = page_cost < PLAIN_COST ? page_cost : PLAIN_COST, count = (double)workers;

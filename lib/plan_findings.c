@@ -79,8 +79,12 @@ static int headroom(struct hf_plan *plan)
 		 "the pools would grow by %s, but only %s is available and %s of it must stay so",
 		 hf_size_human(grow, want), hf_size_human(topo->mem_available, have),
 		 hf_size_human(plan->request->headroom, keep));
-	snprintf(f->hint, sizeof(f->hint), "ask for at most %s more, or allow less room with --headroom",
-		 hf_size_human(left, most));
+	if (left)
+		snprintf(f->hint, sizeof(f->hint),
+			 "ask for at most %s more, or allow less room with --headroom",
+			 hf_size_human(left, most));
+	else
+		snprintf(f->hint, sizeof(f->hint), "allow less room with --headroom");
 	return 0;
 }
 

@@ -2,7 +2,9 @@
 #include "release.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "grow.h"
@@ -50,12 +52,32 @@ static int check_range(const struct hf_release_request *request, const struct hf
 	return 0;
 }
 
+/* A bare name is looked for on mounts of one page size: it may be meant on one of another. */
+static void look_elsewhere(const struct hf_release *r, const char *name, uint64_t page_size,
+			   struct hf_release_step *step)
+{
+	for (size_t i = 0; i < r->machine->mounts.count && !strchr(name, '/') && !step->elsewhere; i++) {
+		const struct hf_mount *mount = &r->machine->mounts.mounts[i];
+		bool other = !mount->hidden && mount->page_size != page_size;
+		char *path =
+			other ? hf_sysroot_path(&r->machine->root, "%s/%s", mount->target + 1, name) : NULL;
+
+		if (path && faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+			step->elsewhere = path;
+			step->elsewhere_size = mount->page_size;
+		} else {
+			free(path);
+		}
+	}
+}
+
 static int plan_file(struct hf_release *r, const struct hf_spec *spec, size_t index, struct hf_err *err)
 {
 	struct hf_place *place = &r->places[index];
 	struct hf_release_step *step;
 	const struct hf_pool *pool;
 	uint64_t page_size = spec->with.page_size ? spec->with.page_size : r->request->page_size;
+	char size[HF_SIZE_TEXT];
 	int rc = hf_place_find_on(r->machine, spec->with.mount, spec->name, page_size, r->request->punch,
 				  place, err);
 
@@ -73,9 +95,14 @@ static int plan_file(struct hf_release *r, const struct hf_spec *spec, size_t in
 	if (!place->exists) {
 		/* A spec states what is to be gone; a bare PATH that is not there is a mistake. */
 		step->action = HF_RELEASE_ABSENT;
+		look_elsewhere(r, spec->name, place->page_size, step);
 		if (spec->nparts)
 			return 0;
-		return hf_err_sys(err, ENOENT, place->path, "cannot free it");
+		hf_err_sys(err, ENOENT, place->path, "cannot free it");
+		if (step->elsewhere)
+			hf_err_hint(err, "there is %s: --page-size=%s", step->elsewhere,
+				    hf_size_exact(step->elsewhere_size, size));
+		return -ENOENT;
 	}
 	if (r->request->punch && (rc = check_range(r->request, place, err)) < 0)
 		return rc;
@@ -419,6 +446,9 @@ static int plan(struct hf_release *r, struct hf_err *err)
 			rc = plan_amount(r, &r->steps[i], err);
 	if (rc == 0 && r->request->umount)
 		rc = plan_umounts(r, err);
+	for (size_t i = 0; i < r->nsteps && rc == 0 && r->request->dry_run; i++)
+		r->steps[i].done =
+			r->steps[i].action == HF_RELEASE_UMOUNT && hf_release_is_emptied(r, &r->steps[i]);
 	return rc;
 }
 
@@ -501,6 +531,7 @@ void hf_release_free(struct hf_release *r)
 		free(r->steps[i].freed);
 		free(r->steps[i].asked);
 		free(r->steps[i].mount);
+		free(r->steps[i].elsewhere);
 	}
 	for (size_t i = 0; r->places && i < r->nplaces; i++)
 		hf_place_free(&r->places[i]);

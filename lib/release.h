@@ -23,22 +23,24 @@ enum hf_release_action {
 
 struct hf_release_step {
 	enum hf_release_action action;
-	size_t place;          /* files: index into places */
-	size_t pool;           /* index in machine->pools */
-	uint64_t first, count; /* punch: pages of the file */
-	bool files;            /* shrink: give back what this call's files free of the pool */
-	bool everything;       /* shrink: all that is neither used nor reserved */
-	uint64_t *asked;       /* [nnodes] shrink: pages that pool specs name; NULL: none does */
-	bool strict;           /* shrink: no other node may make up */
-	uint64_t *wanted;      /* [nnodes] pages to free */
-	uint64_t *freed;       /* [nnodes] pages, measured */
-	uint64_t set_aside;    /* files: pages of these that min_size= of their mount keeps; measured */
-	char *mount;           /* umount: the mount point */
-	int directory_left;    /* umount: errno of removing the default place; 0: gone, or to stay */
-	bool done;             /* umount: it was empty and is unmounted */
-	bool stale;            /* remove: only if still nobody holds it */
-	bool kept;             /* stale: somebody has taken it meanwhile */
-	uint64_t ns;           /* time it took */
+	size_t place;            /* files: index into places */
+	size_t pool;             /* index in machine->pools */
+	uint64_t first, count;   /* punch: pages of the file */
+	bool files;              /* shrink: give back what this call's files free of the pool */
+	bool everything;         /* shrink: all that is neither used nor reserved */
+	uint64_t *asked;         /* [nnodes] shrink: pages that pool specs name; NULL: none does */
+	bool strict;             /* shrink: no other node may make up */
+	uint64_t *wanted;        /* [nnodes] pages to free */
+	uint64_t *freed;         /* [nnodes] pages, measured */
+	uint64_t set_aside;      /* files: pages of these that min_size= of their mount keeps; measured */
+	char *mount;             /* umount: the mount point */
+	char *elsewhere;         /* absent: a file of that bare name on another hugetlbfs; NULL: none */
+	uint64_t elsewhere_size; /* its page size */
+	int directory_left;      /* umount: errno of removing the default place; 0: gone, or to stay */
+	bool done;               /* umount: it was empty and is unmounted; dry run: would be so */
+	bool stale;              /* remove: only if still nobody holds it */
+	bool kept;               /* stale: somebody has taken it meanwhile */
+	uint64_t ns;             /* time it took */
 };
 
 struct hf_release_request {

@@ -285,6 +285,34 @@ static int is_empty(const char *dir)
 	return empty;
 }
 
+static bool is_removed(const struct hf_release *r, const char *dir, const char *name)
+{
+	size_t len = strlen(dir);
+
+	for (size_t i = 0; i < r->nsteps; i++) {
+		const struct hf_release_step *step = &r->steps[i];
+		const char *path = step->action == HF_RELEASE_REMOVE ? r->places[step->place].path : "";
+
+		if (strncmp(path, dir, len) == 0 && path[len] == '/' && strcmp(path + len + 1, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool hf_release_is_emptied(const struct hf_release *r, const struct hf_release_step *step)
+{
+	DIR *stream = r->machine->root.live ? opendir(step->mount) : NULL;
+	const struct dirent *entry;
+	bool emptied = true;
+
+	while (stream && emptied && (entry = readdir(stream)) != NULL)
+		emptied = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+			  is_removed(r, step->mount, entry->d_name);
+	if (stream)
+		closedir(stream);
+	return emptied;
+}
+
 int hf_release_umount(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
 {
 	int rc;

@@ -17,6 +17,9 @@ int hf_release_refuse_held(struct hf_release *r, const struct hf_place *place,
 /* Removes or punches, and sets step->freed and step->set_aside. */
 int hf_release_file(struct hf_release *r, struct hf_release_step *step, struct hf_err *err) _must_check;
 
+/* Whether nothing is on the mount but files that this call removes; in a captured tree: true. */
+bool hf_release_is_emptied(const struct hf_release *r, const struct hf_release_step *step);
+
 /* Unmounts when empty. */
 int hf_release_umount(struct hf_release *r, struct hf_release_step *step, struct hf_err *err) _must_check;
 

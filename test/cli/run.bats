@@ -11,6 +11,7 @@ load helper
 	usage run 'a command is missing: write -- and the command after the SPECs' vm0=1G
 	usage run 'a command is missing: write -- and the command after the SPECs' vm0=1G --
 	usage run 'a command is missing: write -- and the command after the SPECs' vm0=1G true
+	usage run 'a command is missing: write -- and the command after the SPECs' vm0=1G ls -l
 	usage run 'nothing is asked for: give a SPEC, --size or --from' -- true
 	usage run "unrecognized option '--frobnicate'" --frobnicate vm0=1G -- true
 	usage run '--json needs --dry-run: standard output is the command'\''s

@@ -119,12 +119,24 @@ json() {
 }
 
 @test "a picture, or the script for one" {
+	local file
+
 	bench 0 --threads=1,2 --plot="$tmp/it's.gp" --quiet
 	has "$(<"$tmp/it's.gp")" "plot x title 'ideal'" "set xlabel 'threads'"
 	if command -v gnuplot >/dev/null; then
 		bench 0 --threads=1,2 --plot="$tmp/it's.svg" --quiet
 		has "$(<"$tmp/it's.svg")" "<svg"
 	fi
+	# A file that cannot be written: it is said, and what was there stays.
+	mkdir "$tmp/full"
+	"${IN[@]}" mount -t tmpfs -o size=4k tmpfs "$tmp/full"
+	"${IN[@]}" bash -c 'echo old >"$0/x.svg"; head -c 4096 /dev/zero >"$0/z"' "$tmp/full" || true
+	for file in x.svg x.gp; do
+		bench 1 --threads=1,2 --plot="$tmp/full/$file" --quiet
+		has "$stderr" "$tmp/full/$file: cannot be written: No space left on device"
+	done
+	equal "$("${IN[@]}" ls "$tmp/full" | paste -sd ' ')" "x.svg z" files
+	equal "$("${IN[@]}" cat "$tmp/full/x.svg")" old "the old picture"
 	mkdir "$tmp/bin"
 	run -0 --separate-stderr "${IN[@]}" env PATH="$tmp/bin" "$HUGEFILL" bench --runs=1 --warmup=0 --size=64M \
 		--plot="$tmp/none.svg" --raw

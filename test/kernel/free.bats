@@ -52,6 +52,22 @@ surplus() {
 	same
 }
 
+@test "a name that is missing, but is there on a mount of another page size, is named" {
+	mount_huge
+	mount_huge "$tmp/gigantic" pagesize=1G
+	"${IN[@]}" touch "$tmp/gigantic/db"
+	mark
+	hf 1 free db
+	has "$stderr" "hint: there is $tmp/gigantic/db: --page-size=1G"
+	hf 0 free --shrink db=1G
+	has "$stderr" "hugefill free: $tmp/gigantic/db: is there, and stays: it is of --page-size=1G"
+	same
+	hf 0 free --page-size=1G db=1G
+	hf 0 free --page-size=1G db=1G
+	equal "$stderr" "" message
+	mark
+}
+
 @test "a pool without an amount gives back all that is neither used nor reserved" {
 	mount_huge
 	give 128
@@ -309,6 +325,11 @@ has_free() {
 	field .dry_run true
 	field .changed false
 	field '[.targets[] | "\(.action) \(.freed)"] | join(", ")' "remove null, shrink null, umount null"
+	same
+	full_file /dev/hugepages/other 2
+	mark
+	hf 0 free --dry-run --json --shrink --umount db 2M
+	field '.targets[-1].action' keep
 	same
 	hf 1 free --dry-run 2M=64M
 }

@@ -53,6 +53,17 @@ let_end() {
 	done
 }
 
+@test "a command that ^C kills: hugefill dies of it, too, so that a shell's loop ends" {
+	local dead='system @ARGV; print $? & 127'
+
+	# shellcheck disable=SC2016 # for the command
+	run -0 "${IN[@]}" perl -e "$dead" "$HUGEFILL" run vm0=32M -- bash -c 'kill -INT $$'
+	equal "$output" 2 "the signal that it died of"
+	same
+	run -0 "${IN[@]}" perl -e "$dead" "$HUGEFILL" run vm0=32M -- bash -c 'exit 130'
+	equal "$output" 0 "the signal that it died of"
+}
+
 @test "signals are forwarded" {
 	local signal signals=(HUP INT QUIT USR1 USR2 ALRM CONT WINCH PWR XCPU TERM)
 

@@ -60,7 +60,8 @@ not_leased() {
 	open_file "$mnt/read"
 	hf 0 free --stale --json
 	rows "remove gone"
-	equal "$stderr" "hugefill free: 1 file is held and stays" message
+	equal "$stderr" "hugefill free: 1 file is held and stays
+hint: hugefill status --files tells which, and by whom" message
 	"${IN[@]}" test -e "$mnt/read"
 	kill "$pid"
 	wait "$pid" || true
