@@ -57,10 +57,10 @@ let_end() {
 	local dead='system @ARGV; print $? & 127'
 
 	# shellcheck disable=SC2016 # for the command
-	run -0 "${IN[@]}" perl -e "$dead" "$HUGEFILL" run vm0=32M -- bash -c 'kill -INT $$'
+	run -0 "${IN[@]}" env --default-signal=INT perl -e "$dead" "$HUGEFILL" run vm0=32M -- bash -c 'kill -INT $$'
 	equal "$output" 2 "the signal that it died of"
 	same
-	run -0 "${IN[@]}" perl -e "$dead" "$HUGEFILL" run vm0=32M -- bash -c 'exit 130'
+	run -0 "${IN[@]}" env --default-signal=INT perl -e "$dead" "$HUGEFILL" run vm0=32M -- bash -c 'exit 130'
 	equal "$output" 0 "the signal that it died of"
 }
 
