@@ -16,14 +16,14 @@
 /*
  * The rule of --grow=auto. What a page costs has two parts. PLAIN_COST at most is taken by lists and
  * counters under the kernel's locks, which more workers contend for: on Linux 6.18 without
- * init_on_alloc, 2 CPUs, 8192 pages of 2 MiB took 36 to 39 ms by the write, 24 to 32 ms by two reserving
- * children; eight-socket machines take 8 microseconds a page. Of that PLAIN_SAVED is saved, however
- * many there are. What goes beyond, clearing pages (hundreds of microseconds) or making room for them
- * (thousands), the workers share. And there are the children to be made.
- * Where a round shows that it was wrong, the rest is written.
+ * init_on_alloc, 2 CPUs, 8192 pages of 2 MiB took 46 ms by the write, 32 ms by two reserving children, and
+ * 4096 pages 23 and 19 ms; the first steps, which tell the cost, take 10 microseconds a page, twice as
+ * long as all. Of that PLAIN_SAVED is saved, however many there are. What goes beyond, clearing pages
+ * (hundreds of microseconds) or making room for them (thousands), the workers share. And there are the
+ * children to be made. Where a round shows that it was wrong, the rest is written.
  */
 #define PLAIN_COST 20e-6 /* seconds, of a page */
-#define PLAIN_SAVED 0.35 /* of it */
+#define PLAIN_SAVED 0.3  /* of it */
 #define CHILD_COST 0.001 /* to fork, pin and reap */
 #define ROUND_COST 0.003 /* of counters and writes */
 #define LEAST_GAIN 0.005

@@ -9,9 +9,10 @@ static const struct {
 	uint64_t pages, workers;
 	bool pays;
 } cases[] = {
-	{ "16 GiB that need not be cleared", 4.4e-6, 8192, 2, true },
-	{ "4 GiB that need not be cleared", 4.4e-6, 2048, 2, false },
-	{ "16 GiB that need not be cleared, and 64 workers to be made for it", 4.4e-6, 8192, 64, false },
+	{ "16 GiB that need not be cleared", 9e-6, 8192, 2, true },
+	{ "8 GiB that need not be cleared", 10e-6, 4096, 2, true },
+	{ "6 GiB that need not be cleared", 10e-6, 3072, 2, false },
+	{ "16 GiB that need not be cleared, and 64 workers to be made for it", 9e-6, 8192, 64, false },
 	{ "1 TiB that need not be cleared, a busy kernel", 15e-6, 524288, 64, true },
 	{ "2 GiB that are cleared at 8 GiB/s", 245e-6, 1024, 2, true },
 	{ "2 GiB that are cleared by emulated CPUs", 4e-3, 992, 2, true },
