@@ -249,8 +249,8 @@ static bool is_worth_more(const struct parallel *p, uint64_t lacked, uint64_t ke
 	return !p->limit->lost && now && kept >= wanted && now < lacked;
 }
 
-/* The rule was wrong here: what a page took in this round, seconds, is more than the write takes. */
-static bool is_slower(const struct parallel *p, double took)
+/* The rule, here: what a page took in this round, seconds, is more than the write takes. Told in why. */
+static bool was_wrong(const struct parallel *p, double took)
 {
 	struct hf_plan_pool *plan = p->l->plan;
 	size_t used = strlen(plan->why);
@@ -281,7 +281,7 @@ static int run_rounds(struct parallel *p, struct hf_err *err)
 			return r;
 		hf_grow_show(l, 0);
 		took = hf_clock_ns() - start;
-		more = is_worth_more(p, lacked, kept) && !is_slower(p, (double)took / 1e9 / (double)kept);
+		more = is_worth_more(p, lacked, kept) && !was_wrong(p, (double)took / 1e9 / (double)kept);
 		if (took < ROUND_NS)
 			p->most *= 2;
 	}

@@ -39,9 +39,11 @@ int hf_grow_write(struct hf_ladder *l, struct hf_growth *g, uint64_t target, str
 
 void hf_grow_show(struct hf_ladder *l, uint64_t more_pages);
 
+/* Whether so many seconds are beyond what a page takes that is not cleared. */
+bool hf_grow_is_costly(double page_cost);
+
 /* The rule of --grow=auto: whether it is worth it to grow the pages that lack in parallel, where the
  * serial write takes page_cost seconds for each. */
-bool hf_grow_is_costly(double page_cost); /* beyond what a page takes that is not cleared */
 bool hf_grow_pays(double page_cost, uint64_t pages, uint64_t workers);
 
 /*

@@ -117,6 +117,18 @@ go_on_to() {
 	hf 0 free 2M
 }
 
+# The first steps take 1 ms a page, a round of children, 1024 pages, two seconds.
+@test "auto finds that it was wrong, and says so" {
+	start_strace -e trace=write,mmap -e inject=write:delay_exit=30000:when=1..2 \
+		-e inject=mmap:delay_exit=2000000:when=1 "$HUGEFILL" alloc --json --threads 2 2M=3G
+	ended 0
+	output=$(<"$out")
+	grown parallel "^a page takes [0-9.]+ microseconds, by 2 workers [0-9.]+: the rest is written$"
+	pool 1536 1536
+	limit 0
+	hf 0 free 2M
+}
+
 @test "gigantic pages: not in parallel" {
 	hf 0 "${PARALLEL[@]}" --drop-caches 1G=0
 	field '.growth | length' 0
