@@ -267,24 +267,6 @@ int hf_release_file(struct hf_release *r, struct hf_release_step *step, struct h
 	return 0;
 }
 
-/* 1: empty, 0: not, or -errno. */
-static int is_empty(const char *dir)
-{
-	DIR *stream = opendir(dir);
-	const struct dirent *entry;
-	int empty = 1;
-
-	if (!stream)
-		return -errno;
-	errno = 0;
-	while (empty && (entry = readdir(stream)) != NULL)
-		empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-	if (empty && errno)
-		empty = -errno;
-	closedir(stream);
-	return empty;
-}
-
 static bool is_removed(const struct hf_release *r, const char *dir, const char *name)
 {
 	size_t len = strlen(dir);
@@ -299,25 +281,35 @@ static bool is_removed(const struct hf_release *r, const char *dir, const char *
 	return false;
 }
 
+/* Whether there is nothing in it, but for files that leaving (or NULL) removes. 1, 0, or -errno. */
+static int is_empty(const char *dir, const struct hf_release *leaving)
+{
+	DIR *stream = opendir(dir);
+	const struct dirent *entry;
+	int empty = 1;
+
+	if (!stream)
+		return -errno;
+	errno = 0;
+	while (empty && (entry = readdir(stream)) != NULL)
+		empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+			(leaving && is_removed(leaving, dir, entry->d_name));
+	if (empty && errno)
+		empty = -errno;
+	closedir(stream);
+	return empty;
+}
+
 bool hf_release_is_emptied(const struct hf_release *r, const struct hf_release_step *step)
 {
-	DIR *stream = r->machine->root.live ? opendir(step->mount) : NULL;
-	const struct dirent *entry;
-	bool emptied = true;
-
-	while (stream && emptied && (entry = readdir(stream)) != NULL)
-		emptied = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-			  is_removed(r, step->mount, entry->d_name);
-	if (stream)
-		closedir(stream);
-	return emptied;
+	return !r->machine->root.live || is_empty(step->mount, r) > 0;
 }
 
 int hf_release_umount(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
 {
 	int rc;
 
-	rc = is_empty(step->mount);
+	rc = is_empty(step->mount, NULL);
 	if (rc < 0)
 		return hf_err_sys(err, -rc, step->mount,
 				  "cannot look whether it is empty, and stays mounted");
