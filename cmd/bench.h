@@ -97,6 +97,7 @@ int bench_print_json(const struct bench_opts *opts, const struct hf_bench *bench
 struct bench_enough {
 	uint64_t threads;     /* the fewest within 5 % of the best */
 	double best, speedup; /* seconds; the best speedup of any count */
+	double spread;        /* from the shortest run to the longest of a count, of the shortest; the most */
 	size_t counts;
 };
 bool bench_has_threads(const struct hf_bench *bench);

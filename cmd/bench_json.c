@@ -71,6 +71,7 @@ int bench_find_enough(const struct hf_bench *bench, size_t index, struct bench_e
 		times[enough->counts++] = sum.min;
 		enough->best = fmin(enough->best, sum.min);
 		enough->speedup = fmax(enough->speedup, sum.speedup);
+		enough->spread = fmax(enough->spread, sum.max / sum.min - 1);
 	}
 	enough->threads = hf_bench_enough(counts, times, enough->counts, NEAR_BEST);
 	return 0;

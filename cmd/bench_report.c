@@ -20,37 +20,16 @@ char *bench_describe(const struct hf_bench *bench, const struct hf_bench_case *c
 	return buf;
 }
 
-/* How far the runs of one case are apart, of those that are compared with this one: the most. */
-static int find_spread(const struct hf_bench *bench, const struct hf_bench_case *c, double *spread,
-		       struct hf_err *err)
-{
-	*spread = 0;
-	for (size_t i = 0; i < bench->ncases; i++) {
-		const struct hf_bench_case *other = &bench->cases[i];
-		struct hf_bench_sum sum;
-
-		if (other->kind != c->kind || other->mapping != c->mapping || other->bytes != c->bytes ||
-		    other->stride != c->stride)
-			continue;
-		if (hf_bench_sum(bench, i, &sum, err) < 0)
-			return -err->errnum;
-		if (sum.runs > 1 && sum.max / sum.min - 1 > *spread)
-			*spread = sum.max / sum.min - 1;
-	}
-	return 0;
-}
-
 static int print_enough(const struct hf_bench *bench, FILE *out, struct hf_err *err)
 {
 	for (size_t i = 0; i < bench->ncases && bench_has_threads(bench); i++) {
 		const struct hf_bench_case *c = &bench->cases[i];
 		char size[HF_SIZE_TEXT];
 		struct bench_enough e;
-		double spread;
 
 		if (!bench_is_first(bench, i))
 			continue;
-		if (bench_find_enough(bench, i, &e, err) < 0 || find_spread(bench, c, &spread, err) < 0)
+		if (bench_find_enough(bench, i, &e, err) < 0)
 			return -err->errnum;
 		if (e.counts < 2)
 			continue;
@@ -58,11 +37,11 @@ static int print_enough(const struct hf_bench *bench, FILE *out, struct hf_err *
 		fprintf(out,
 			"%s, %s: --threads=%llu is the smallest count within 5 %% of the best (%.3f s)\n",
 			hf_bench_test_name(bench, c), size, (unsigned long long)e.threads, e.best);
-		if (spread > NOISY)
+		if (e.spread > NOISY)
 			fprintf(out,
 				"%s, %s: runs of the same case are up to %.0f %% apart: something else may "
 				"have run\n",
-				hf_bench_test_name(bench, c), size, spread * 100);
+				hf_bench_test_name(bench, c), size, e.spread * 100);
 		if (!(e.speedup < NO_SPEEDUP))
 			continue;
 		fprintf(out, "%s, %s: no speedup by threads, %.2f at best%s\n", hf_bench_test_name(bench, c),

@@ -154,8 +154,7 @@ static int parse_option(char *word, const struct hf_spec_rules *rules, struct hf
 	if (i == HF_LENGTH(names))
 		return hf_err_usage(err, word,
 				    "is no option of a line: there are page-size=, mode=, owner=, layout=, "
-				    "mount=, separated by "
-				    "commas");
+				    "mount=, separated by commas");
 	if (*given & 1U << i)
 		return hf_err_usage(err, word, "%s is said twice", names[i]);
 	*given |= 1U << i;
