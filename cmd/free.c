@@ -304,6 +304,18 @@ static void tell_stale(const struct free_opts *o, const struct hf_release *r)
 	if (r->no_lease)
 		hf_print_note(o->common, "no leases could be had: a process that opened a file at this very "
 					 "moment was not seen");
+	if (r->unsure)
+		hf_print_note(o->common,
+			      "not every process can be looked into from here: what it may hold stays");
+}
+
+/* What was named went, though it could not be told whether somebody holds it. */
+static void tell_unsure(const struct free_opts *o, const struct hf_release *r)
+{
+	if (r->unsure && !o->request.stale)
+		hf_print_note(o->common,
+			      "not every process can be looked into from here, and no lease could be had: "
+			      "pages that one of them holds come back when it ends");
 }
 
 static void tell_absent(const struct free_opts *o, const struct hf_release *r)
@@ -356,6 +368,7 @@ static int run(struct free_opts *o)
 	if (status == HF_EXIT_DONE)
 		drop_record(o, &machine);
 	tell_stale(o, &release);
+	tell_unsure(o, &release);
 	if (status == HF_EXIT_DONE)
 		tell_absent(o, &release);
 	hf_release_free(&release);

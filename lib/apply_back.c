@@ -53,8 +53,11 @@ static bool is_held(const struct hf_apply *a, const struct hf_hugefile *file, st
 		return false;
 	if (hf_holders_find(&a->machine->root, st.st_dev, st.st_ino, holders, &ignored) < 0)
 		return true;
-	/* Where there are no leases, a process that cannot be looked into may be the one. */
-	return hf_lease_is_refused(r) || holders->count || holders->hidden;
+	/*
+	 * Where there are no leases, a process that cannot be looked into may be the one. It would lose what
+	 * it has in pages that are taken out; a name that goes takes nothing from it.
+	 */
+	return hf_lease_is_refused(r) || holders->count || (holders->hidden && file->existed);
 }
 
 static void tell_held(struct hf_apply *a, const struct hf_hugefile *file, const struct hf_holders *holders)

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#define FIRST_PID_NAMESPACE 0xeffffffcu
+
 struct search {
 	const struct hf_sysroot *root;
 	dev_t dev;
@@ -135,6 +137,15 @@ static int by_pid(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Processes outside are not even listed. The number is the kernel's for its first one (linux/nsfs.h). */
+static bool is_inside(const struct hf_sysroot *root)
+{
+	_cleanup_close_ int fd = hf_sysroot_fd(root, O_RDONLY, NULL, "proc/self/ns/pid");
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && st.st_ino != FIRST_PID_NAMESPACE;
+}
+
 int hf_holders_find(const struct hf_sysroot *root, dev_t dev, ino_t ino, struct hf_holders *holders,
 		    struct hf_err *err)
 {
@@ -142,6 +153,7 @@ int hf_holders_find(const struct hf_sysroot *root, dev_t dev, ino_t ino, struct 
 	int r;
 
 	*holders = (struct hf_holders){ 0 };
+	holders->hidden = is_inside(root);
 	r = hf_sysroot_list(root, look_into, &s, err, "proc");
 	if (r == -ENOMEM)
 		return hf_err_nomem(err);

@@ -22,7 +22,8 @@ struct hf_holder {
 struct hf_holders {
 	size_t count;
 	struct hf_holder *holders; /* ascending by pid */
-	size_t hidden;             /* processes that could not be looked into */
+	size_t hidden; /* processes that could not be looked into; all others of a PID namespace count as one
+			*/
 };
 
 /* Live systems only. The process itself is left out. ino 0: anything on the device. */

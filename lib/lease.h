@@ -4,7 +4,8 @@
  *
  * A write lease is refused while the file has another open description: a descriptor or a mapping, also
  * one that outlives its descriptor, in whatever namespace, and the kernel's own. Whoever opens the file
- * afterwards waits until the lease ends, which it does when the descriptor is closed.
+ * afterwards waits until the lease ends, which it does when the descriptor is closed. From Linux 7.0 on a
+ * filesystem must say that it has leases, and hugetlbfs does not (EINVAL).
  */
 #ifndef HF_LEASE_H
 #define HF_LEASE_H

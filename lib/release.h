@@ -68,8 +68,8 @@ struct hf_release {
 	bool changed;
 	size_t held;    /* stale: files that stay, because somebody holds them */
 	size_t skipped; /* stale: directories and read-only mounts that were not looked at */
-	bool no_lease;  /* stale: no leases could be had: a process that opens a file just then is not seen
-			 */
+	bool no_lease;  /* no leases could be had: a process that opens a file just then is not seen */
+	bool unsure;    /* besides, some processes could not be looked into */
 };
 
 /*
@@ -81,7 +81,8 @@ struct hf_release {
  * which it refuses while anybody has the file open or mapped, whoever and in whatever namespace, the
  * kernel itself too; the file is removed under the lease. A process that has looked the name up before,
  * and opens after that, gets the file without a name: that window remains. Where hugetlbfs has no
- * leases the processes are looked through (holders.h), and the window lasts from then until the removal.
+ * leases the processes are looked through (holders.h), and the window lasts from then until the removal;
+ * where not all can be looked into, nothing is stale, and a file that was named goes, with unsure set.
  */
 int hf_release_run(struct hf_release *release, struct hf_err *err) _must_check _nonnull(1, 2);
 void hf_release_free(struct hf_release *release);

@@ -22,14 +22,18 @@ static int open_same(const struct hf_release *r, const struct hf_place *place, i
 	return hf_sysroot_fd(&r->machine->root, O_RDWR | O_NONBLOCK, NULL, "proc/self/fd/%d", fd);
 }
 
-/* Where there are no leases. A process that cannot be looked into may be the one. */
+/*
+ * Where there are no leases. A process that cannot be looked into may be the one: what somebody has named
+ * goes all the same, since a holder loses nothing by it, but nothing is called stale.
+ */
 static int look_for_holders(struct hf_release *r, const struct hf_place *place, struct hf_err *err)
 {
 	struct hf_holders holders = { 0 };
 	int rc = hf_holders_find(&r->machine->root, place->dev, place->ino, &holders, err);
 
+	r->unsure = r->unsure || (rc == 0 && !holders.count && holders.hidden);
 	if (rc == 0)
-		rc = !holders.count && !holders.hidden;
+		rc = !holders.count && !(holders.hidden && r->request->stale);
 	hf_holders_free(&holders);
 	return rc;
 }

@@ -81,14 +81,14 @@ start_short_growth() {
 }
 
 @test "--deadline passes while the file is filled: exit 1, nothing left" {
-	start_strace "${SLOW_FILL[@]}" "$HUGEFILL" alloc --deadline 2 --threads 1 vm0=256M
+	start_strace "${SLOW_FILL[@]}" "$HUGEFILL" alloc --deadline 2 --threads 1 vm0=96M
 	ended 1
 	has "$(<"$err")" "given up" "hint: --deadline has passed"
 	same
 }
 
 @test "--deadline passes while a pool grows" {
-	start_strace "${SLOW_GROWTH[@]}" "$HUGEFILL" alloc --deadline 1500ms --grow sysfs 2M=512M
+	start_strace "${SLOW_GROWTH[@]}" "$HUGEFILL" alloc --deadline 1500ms --grow sysfs 2M=256M
 	ended 1
 	has "$(<"$err")" "given up" "hint: --deadline has passed"
 	same
@@ -116,7 +116,7 @@ start_short_growth() {
 	run -1 "${IN[@]}" bash -c '"$@" >/dev/full' - "$HUGEFILL" alloc --resize "$mnt/db=96M"
 	equal "$(stamps "$mnt/db")" "$HOLEY" stamps
 	same
-	start_strace "${SLOW_FILL[@]}" "$HUGEFILL" alloc --deadline 2 --threads 1 --resize "$mnt/db=256M"
+	start_strace "${SLOW_FILL[@]}" "$HUGEFILL" alloc --deadline 2 --threads 1 --resize "$mnt/db=160M"
 	ended 1
 	has "$(<"$err")" "given up"
 	equal "$(stamps "$mnt/db")" "$HOLEY" stamps
@@ -251,6 +251,9 @@ start_short_growth() {
 	run -0 --separate-stderr "${IN[@]}" "${as[@]}" "$BATS_SUITE_TMPDIR/hugefill" alloc "$mnt/own/a=64M"
 	equal "$("${IN[@]}" stat -c %u "$mnt/own/a")" 65534 owner
 	run -0 --separate-stderr "${IN[@]}" "${as[@]}" "$BATS_SUITE_TMPDIR/hugefill" free "$mnt/own/a"
+	# So it is undone, also where hugetlbfs gives no leases (Linux 7.0) and others cannot be looked into.
+	run -1 --separate-stderr "${IN[@]}" "${as[@]}" bash -c '"$@" >/dev/full' - \
+		"$BATS_SUITE_TMPDIR/hugefill" alloc "$mnt/own/a=64M"
 }
 
 teardown() {

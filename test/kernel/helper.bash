@@ -35,7 +35,14 @@ kernel_setup() {
 	mkdir "$tmp/dev" "$mnt"
 	mkfifo "$tmp/ready"
 	start_namespace
+	# Never written to: waiting must not cost a process.
+	exec {never}<>"$tmp/ready"
 	mark
+}
+
+# pause: a moment
+pause() {
+	read -r -t 0.03 -u "$never" || true
 }
 
 teardown() {
@@ -239,6 +246,12 @@ start_slow_fill() {
 	wait_until used_at_least 1
 }
 
+# start_stopped_fill ARGUMENT...: it stops where a worker has filled its second chunk of 16 MiB, until go_on.
+# The first call of each thread is another's: whether the kernel knows the call is asked with no address.
+start_stopped_fill() {
+	STOP_WHEN=2 stop_at madvise -- "$@"
+}
+
 used_at_least() {
 	[ "$(used_pages)" -ge "$1" ]
 }
@@ -256,7 +269,7 @@ start_stopped_growth() {
 
 # stop_at CALL [STRACE-OPTION...] -- ARGUMENT...
 stop_at() {
-	local options=(-e trace="$1" -e inject="$1":signal=STOP:when=1)
+	local options=(-e trace="$1" -e inject="$1":signal=STOP:when="${STOP_WHEN:-1}")
 
 	shift
 	while [ "$1" != -- ]; do
@@ -269,7 +282,7 @@ stop_at() {
 
 go_on() {
 	while kill -CONT "$pid" 2>/dev/null; do
-		sleep 0.03
+		pause
 	done
 }
 
@@ -296,7 +309,7 @@ wait_until() {
 
 	while [ $SECONDS -le $end ]; do
 		"$@" && return 0
-		sleep 0.03
+		pause
 	done
 	echo "in vain: $*"
 	return 1

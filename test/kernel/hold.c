@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * hold - what the kernel tests need and no shell command does: processes that reserve, use or map
- * huge pages, pages that carry a mark, and the peak memory of a command.
+ * huge pages, pages that carry a mark, leases, and the peak memory of a command.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -118,6 +118,14 @@ static int peak(const char *file, char **argv)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* Status 0: a lease can be had on it. */
+static int lease(const char *path)
+{
+	int fd = open(path, O_RDWR);
+
+	return fd < 0 || fcntl(fd, F_SETLEASE, F_WRLCK) < 0 ? fail(path) : 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *verb = argc > 2 ? argv[1] : "";
@@ -132,8 +140,10 @@ int main(int argc, char **argv)
 		return stamp(argv[2]);
 	if (strcmp(verb, "show") == 0)
 		return show(argv[2]);
+	if (strcmp(verb, "lease") == 0)
+		return lease(argv[2]);
 	if (strcmp(verb, "peak") == 0 && argc > 3)
 		return peak(argv[2], argv + 3);
-	fputs("usage: hold reserve|take MIB, map|stamp|show FILE, peak RESULT COMMAND...\n", stderr);
+	fputs("usage: hold reserve|take MIB, map|stamp|show|lease FILE, peak RESULT COMMAND...\n", stderr);
 	return 2;
 }

@@ -38,15 +38,20 @@ other_namespace() {
 
 @test "a holder that no list of processes shows is noticed all the same" {
 	mount_huge
-	give 4
+	give 6
 	full_file "$mnt/a" 4
 	mark
 	# shellcheck disable=SC2016 # for the inner shell
 	start bash -c 'exec 3<"$1"; echo ready; exec sleep 600' - "$mnt/a"
 	wait_until grep -q ready "$out"
-	run -1 --separate-stderr "${IN[@]}" unshare -p -f --mount-proc "$HUGEFILL" free "$mnt/a"
-	has "$stderr" "held by something that cannot be seen"
-	same
+	# From Linux 7.0 on hugetlbfs gives no leases: test/kernel/stale.bats.
+	if full_file "$mnt/lease" 2 && "${IN[@]}" "$HOLD" lease "$mnt/lease"; then
+		"${IN[@]}" rm "$mnt/lease"
+		run -1 --separate-stderr "${IN[@]}" unshare -p -f --mount-proc "$HUGEFILL" free "$mnt/a"
+		has "$stderr" "held by something that cannot be seen"
+		same
+	fi
+	"${IN[@]}" rm -f "$mnt/lease"
 	hf 0 free --json --force "$mnt/a"
 	field '.targets[0].freed' 0
 	kill "$pid"
@@ -95,8 +100,9 @@ other_namespace() {
 
 	mark
 	for signal in XCPU USR1; do
-		start_slow_fill alloc vm0=512M
+		start_stopped_fill alloc --threads 2 vm0=128M
 		kill -$signal "$pid"
+		go_on
 		ended $((128 + $(kill -l $signal)))
 		same
 	done
@@ -104,7 +110,7 @@ other_namespace() {
 
 @test "a deadline counts although SIGALRM came blocked" {
 	mark
-	start flock -x /run/hugefill.lock sleep 20
+	start flock -x -o /run/hugefill.lock sleep 20
 	wait_until eval '! "${IN[@]}" flock -n /run/hugefill.lock true'
 	run -1 --separate-stderr "${IN[@]}" env --block-signal=ALRM "$HUGEFILL" alloc --deadline=200ms 2M=4M
 	has "$stderr" "--deadline has passed"

@@ -233,7 +233,7 @@ let_end() {
 
 @test "the deadline is for the allocation only" {
 	hf 0 run --deadline=3s vm0=32M -- sleep 3.5
-	start_strace "${SLOW_FILL[@]}" "$HUGEFILL" run --deadline=2s vm0=256M -- touch "$tmp/ran"
+	start_strace "${SLOW_FILL[@]}" "$HUGEFILL" run --deadline=2s --threads=1 vm0=96M -- touch "$tmp/ran"
 	ended 1
 	[ ! -e "$tmp/ran" ]
 }

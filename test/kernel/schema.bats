@@ -4,6 +4,7 @@
 # The documents of calls that were carried out are what the schema says.
 
 load helper
+KEPT=$BATS_FILE_TMPDIR
 load ../schema
 
 @test "alloc, status, check, free" {
@@ -17,7 +18,6 @@ load ../schema
 	document free_failure 1 free "$tmp/x"
 	document free 0 free --shrink --umount vm0
 	document free 0 free 2M
-	agree
 }
 
 @test "less than asked for" {
@@ -25,7 +25,6 @@ load ../schema
 	document alloc 64 alloc --best-effort --no-grow vm0=64M
 	hf 0 free --umount vm0
 	give 0
-	agree
 }
 
 @test "mount, umount, and who holds pages" {
@@ -42,7 +41,6 @@ load ../schema
 	document umount 0 umount "$mnt"
 	document umount 0 umount "$mnt"
 	give 0
-	agree
 }
 
 @test "bench: every workload" {
@@ -55,5 +53,9 @@ load ../schema
 	echo "$output" >"$tmp/before"
 	document bench 0 bench fill --runs=2 --warmup=0 --size=16M --threads=1,2 --compare="$tmp/before"
 	document bench_failure 1 bench fill --size=900T
+}
+
+@test "all of them are what the schema says" {
+	[ "$(cat "$KEPT"/*.json | wc -l)" -gt 20 ]
 	agree
 }

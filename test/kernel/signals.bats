@@ -15,8 +15,9 @@ died_of() {
 	local name number
 
 	while read -r name number; do
-		start_slow_fill alloc --json 2M=512M vm0=256M
+		start_stopped_fill alloc --json --threads 2 2M=256M vm0=128M
 		kill "-$name" "$pid"
+		go_on
 		died_of "$name" "$number"
 		has "$(<"$err")" "hugefill alloc: /dev/hugepages/vm0: given up while it was being filled"
 		equal "$(jq -r '[.changed, .not_undone, .error.errno] | join(" ")' "$out")" "false 0 ECANCELED"
@@ -59,7 +60,7 @@ no_signal_pending() {
 }
 
 @test "more signals do not disturb the undoing" {
-	start_slow_fill alloc 2M=512M vm0=256M
+	start_slow_fill alloc --threads 1 2M=256M vm0=128M
 	kill -INT "$pid"
 	wait_until no_signal_pending
 	kill -TERM "$pid"
@@ -72,13 +73,14 @@ no_signal_pending() {
 	give 64
 	full_file "$mnt/db" 64
 	punch "$mnt/db" 1 3
-	"${IN[@]}" truncate -s 256M "$mnt/db"
+	"${IN[@]}" truncate -s 128M "$mnt/db"
 	mark
-	start_slow_fill alloc --threads 1 "$mnt/db=256M"
-	wait_until used_at_least 30
+	start_stopped_fill alloc --threads 1 "$mnt/db=128M"
+	used_at_least 30
 	kill -TERM "$pid"
+	go_on
 	died_of TERM 15
-	equal "$(stamps "$mnt/db")" "1 0 0 0 $(seq -s ' ' 5 32)$(printf ' 0%.0s' {1..96})" stamps
+	equal "$(stamps "$mnt/db")" "1 0 0 0 $(seq -s ' ' 5 32)$(printf ' 0%.0s' {1..32})" stamps
 }
 
 # Each hole is a call of its own, a second long; the first four are one chunk's.
@@ -119,14 +121,14 @@ no_signal_pending() {
 	give 32
 	full_file "$mnt/other" 32
 	mark
-	start_slow_fill alloc --threads 2 "$mnt/db=256M"
-	wait_until used_at_least 24
+	start_stopped_fill alloc --threads 2 "$mnt/db=128M"
+	used_at_least 24
 	kill -KILL "$pid"
 	ended 137
 	wait_until equal_used 16
 	equal "$("${IN[@]}" ls -A "$mnt")" other files
 	# The pool has grown, and stays so until somebody shrinks it.
-	pool 144 128
+	pool 80 64
 	hf 0 free 2M
 }
 

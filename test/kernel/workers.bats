@@ -45,8 +45,8 @@ let_go() {
 
 	mount_huge
 	mark
-	start_slow_fill alloc --threads 3 "$mnt/db=512M@0"
-	has_workers 3
+	start_slow_fill alloc --threads 3 "$mnt/db=96M@0"
+	wait_until has_workers 3
 	equal "$(cpus_of_workers | wc -l)" 3 workers
 	while read -r line; do
 		equal "$(expand "$line")" "$(node_cpus)" "a worker's CPUs"
@@ -60,13 +60,13 @@ let_go() {
 	mount_huge
 	mark
 	cpu=$(node_cpus | tail -n 1)
-	start taskset -c "$cpu" strace -D -f -q -o "$tmp/trace" "${SLOW_FILL[@]}" "$HUGEFILL" alloc --threads 2 "$mnt/db=512M@0"
+	start taskset -c "$cpu" strace -D -f -q -o "$tmp/trace" "${SLOW_FILL[@]}" "$HUGEFILL" alloc --threads 2 "$mnt/db=64M@0"
+	wait_until has_workers 2
 	wait_until used_at_least 1
-	has_workers 2
 	equal "$(cpus_of_workers | sort -u)" "$cpu" "the workers' CPUs"
 	let_go
 	# By default as many as there are CPUs.
-	start taskset -c "$cpu" strace -D -f -q -o "$tmp/trace" "${SLOW_FILL[@]}" "$HUGEFILL" alloc "$mnt/db=512M@0"
+	start taskset -c "$cpu" strace -D -f -q -o "$tmp/trace" "${SLOW_FILL[@]}" "$HUGEFILL" alloc "$mnt/db=128M@0"
 	wait_until used_at_least 1
 	has_workers 1
 	let_go

@@ -302,7 +302,7 @@ has_reserved() {
 # fail_on_short_node METHOD: between reservation and fill somebody takes node 2's pages. Workers are
 # made with clone3.
 fail_on_short_node() {
-	start strace -D -f -qq -o "$tmp/trace" -e trace=clone3 -e inject=clone3:delay_enter=4000000:when=1 \
+	start strace -D -f -qq -o "$tmp/trace" -e trace=clone3 -e inject=clone3:delay_enter=2000000:when=1 \
 		"$HUGEFILL" alloc --no-grow --method "$1" "$mnt/db=32M@all"
 	wait_until has_reserved 16
 	"${IN[@]}" numactl --membind=2 fallocate -l 6M "$mnt/other"
@@ -326,24 +326,24 @@ fail_on_short_node() {
 @test "workers run on their node's CPUs only" {
 	mount_huge
 	mark
-	start_slow_fill alloc --threads 4 "$mnt/db=256M"
+	start_slow_fill alloc --threads 4 "$mnt/db=128M"
 	wait_until has_workers 4
 	equal "$(worker_cpus)" "0 1 2 3" "CPUs of the workers"
 	kill -TERM "$pid"
 	ended 143
 	same
-	start_slow_fill alloc --threads 4 "$mnt/db=128M@1,64M@3"
+	start_slow_fill alloc --threads 4 "$mnt/db=96M@1,48M@3"
 	wait_until has_workers 4
 	equal "$(worker_cpus)" "1 1 1 3" "CPUs of the workers"
 	kill -TERM "$pid"
 	ended 143
 	same
 	# Nodes in turn.
-	start_slow_fill alloc --threads 2 --layout block "$mnt/db=192M"
+	start_slow_fill alloc --threads 2 --layout block "$mnt/db=128M"
 	wait_until has_workers 2
 	equal "$(worker_cpus)" "0 1" "CPUs of the workers"
 	ended 0
-	lies "$mnt/db" "$(blocks 0:24 1:24 2:24 3:24)"
+	lies "$mnt/db" "$(blocks 0:16 1:16 2:16 3:16)"
 	hf 0 free --shrink "$mnt/db"
 }
 
@@ -372,12 +372,12 @@ fail_on_short_node() {
 	lies "$mnt/db" "$(in_turn 32 0 1 2 3)"
 	hf 0 free --shrink "$mnt/db"
 	start strace -D -f -qq -o "$tmp/trace" -e trace=madvise -e signal=none -e inject=madvise:delay_exit=1000000 \
-		taskset -c 1-2 "$HUGEFILL" alloc --threads 4 "$mnt/db=128M"
+		taskset -c 1-2 "$HUGEFILL" alloc --threads 4 "$mnt/db=64M"
 	wait_until has_workers 4
 	wait_until used_at_least 1
 	equal "$(worker_cpus)" "1 1 1 2" "CPUs of the workers"
 	ended 0
-	lies "$mnt/db" "$(in_turn 64 0 1 2 3)"
+	lies "$mnt/db" "$(in_turn 32 0 1 2 3)"
 	hf 0 free --shrink "$mnt/db"
 }
 
