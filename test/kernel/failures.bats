@@ -88,7 +88,7 @@ start_short_growth() {
 }
 
 @test "--deadline passes while a pool grows" {
-	start_strace "${SLOW_GROWTH[@]}" "$HUGEFILL" alloc --deadline 1500ms --grow sysfs 2M=256M
+	start_strace "${SLOW_GROWTH[@]}" "$HUGEFILL" alloc --deadline 1500ms --grow sysfs 2M=512M
 	ended 1
 	has "$(<"$err")" "given up" "hint: --deadline has passed"
 	same
