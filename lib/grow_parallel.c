@@ -58,6 +58,16 @@ static uint64_t missing(const struct hf_ladder *l)
 	return pages;
 }
 
+/* On the nodes whose turn it is: fewer workers than nodes go from one to the next, round by round. */
+static uint64_t missing_now(const struct parallel *p)
+{
+	uint64_t pages = 0;
+
+	for (size_t n = 0; n < p->l->pool->nnodes; n++)
+		pages += p->children[n] ? missing_on(p->l, n) : 0;
+	return pages;
+}
+
 /* Every CPU of the nodes that grow, or as --threads divides; no more than there are pages. */
 static int count_children(struct parallel *p, struct hf_err *err)
 {
@@ -69,6 +79,7 @@ static int count_children(struct parallel *p, struct hf_err *err)
 		return hf_err_nomem(err);
 	for (size_t n = 0; n < nnodes; n++)
 		pages[n] = missing_on(l, n);
+	p->workers = 0;
 	if (l->grow->plan->request->threads)
 		hf_spread_weighted(l->grow->plan->request->threads, nnodes, pages, p->children);
 	for (size_t n = 0; n < nnodes; n++) {
@@ -116,10 +127,10 @@ bool hf_grow_pays(double page_cost, uint64_t pages, uint64_t workers)
 /* This round's pages, in proportion to what nodes lack. */
 static void plan_round(struct parallel *p)
 {
-	uint64_t all = missing(p->l);
+	uint64_t all = missing_now(p);
 
 	for (size_t n = 0; n < p->l->pool->nnodes; n++) {
-		uint64_t here = missing_on(p->l, n);
+		uint64_t here = p->children[n] ? missing_on(p->l, n) : 0;
 
 		p->todo[n] = all <= p->most ? here : (uint64_t)((unsigned __int128)here * p->most / all);
 		if (here && !p->todo[n])
@@ -244,9 +255,9 @@ static int run_round(struct parallel *p, uint64_t *kept, struct hf_err *err)
  * others take pages away at the same time it goes on no longer. */
 static bool is_worth_more(const struct parallel *p, uint64_t lacked, uint64_t kept)
 {
-	uint64_t wanted = lacked < p->most ? lacked : p->most, now = missing(p->l);
+	uint64_t wanted = lacked < p->most ? lacked : p->most;
 
-	return !p->limit->lost && now && kept >= wanted && now < lacked;
+	return !p->limit->lost && missing(p->l) && kept >= wanted && missing_now(p) < lacked;
 }
 
 /* The rule, here: what a page took in this round, seconds, is more than the write takes. Told in why. */
@@ -269,11 +280,15 @@ static int run_rounds(struct parallel *p, struct hf_err *err)
 
 	p->most = p->workers * (ROUND_BYTES / l->pool->page_size);
 	while (more) {
-		uint64_t start = hf_clock_ns(), lacked = missing(l), kept = 0, took;
+		uint64_t start = hf_clock_ns(), lacked, kept = 0, took;
 		int r;
 
 		if (hf_stop_requested(l->grow->stop))
 			return -ECANCELED;
+		r = count_children(p, err);
+		if (r < 0)
+			return r;
+		lacked = missing_now(p);
 		plan_round(p);
 		r = run_round(p, &kept, err);
 		p->kept = p->kept || kept;

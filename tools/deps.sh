@@ -58,6 +58,8 @@ list() {
 	peers  pkg                      -                 libhugetlbfs-tests
 	perf   cmd:/usr/bin/time        time              time
 	perf   cmd:gnuplot              gnuplot-nox       gnuplot
+	vm     cmd:qemu-system-aarch64  qemu-system-arm   qemu-system-aarch64-core
+	vm     cmd:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu
 	vm     cmd:cpio                 cpio              cpio
 	vm     cmd:numactl              numactl           numactl
 	vm     cmd:less                 less              less

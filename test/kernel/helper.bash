@@ -246,7 +246,8 @@ start_slow_fill() {
 	wait_until used_at_least 1
 }
 
-# start_stopped_fill ARGUMENT...: it stops where a worker has filled its second chunk of 16 MiB, until go_on.
+# start_stopped_fill ARGUMENT...: it stops where a worker has filled its second chunk (of 16 MiB, or of one
+# page where nodes take turns), until go_on.
 # The first call of each thread is another's: whether the kernel knows the call is asked with no address.
 start_stopped_fill() {
 	STOP_WHEN=2 stop_at madvise -- "$@"

@@ -122,7 +122,7 @@ no_signal_pending() {
 	full_file "$mnt/other" 32
 	mark
 	start_stopped_fill alloc --threads 2 "$mnt/db=128M"
-	used_at_least 24
+	used_at_least 17
 	kill -KILL "$pid"
 	ended 137
 	wait_until equal_used 16

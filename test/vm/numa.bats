@@ -87,6 +87,16 @@ load helper
 	mark
 }
 
+@test "fewer workers than nodes: in parallel they go from node to node" {
+	start_strace -e trace=openat -e status=successful "$HUGEFILL" alloc --json --grow parallel --threads 2 2M=256M
+	ended 0
+	pools 32 32 32 32
+	# What came up in a round is kept by one write for all; a node's own is the ladder's.
+	equal "$(grep -c 'node/node.*nr_hugepages.*O_WRONLY' "$tmp/trace")" 0 "writes to a node's pool"
+	equal "$(grep -c '/mm/hugepages/.*nr_hugepages.*O_WRONLY' "$tmp/trace")" 2 "writes to the pool"
+	hf 0 free 2M
+}
+
 # Linux 6.1: a write to one node's pool then allocates as many more as other nodes have surplus.
 @test "surplus pages of another node do not disturb a node's pool" {
 	echo 16 >"$POOL/nr_overcommit_hugepages"
