@@ -15,11 +15,11 @@ load helper
 	ended 0
 	lies "$mnt/db" "$(in_turn 16 2)"
 	hf 0 free --shrink "$mnt/db"
-	start_slow_fill alloc --threads 3 "$mnt/db=96M"
+	start_slow_fill alloc --threads 3 "$mnt/db=18M"
 	wait_until has_workers 3
 	equal "$(worker_cpus)" "0-1 2-3 2-3" "CPUs of the workers"
 	ended 0
-	lies "$mnt/db" "$(in_turn 48 0 1 2)"
+	lies "$mnt/db" "$(in_turn 9 0 1 2)"
 	hf 0 free --shrink "$mnt/db"
 }
 

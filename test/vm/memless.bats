@@ -34,7 +34,7 @@ load helper
 @test "its CPU is nobody's: the others' workers are their own" {
 	mount_huge
 	mark
-	start_slow_fill alloc --threads 2 "$mnt/db=64M"
+	start_slow_fill alloc --threads 2 "$mnt/db=8M"
 	wait_until has_workers 2
 	equal "$(worker_cpus)" "0 2-3" "CPUs of the workers"
 	ended 0
