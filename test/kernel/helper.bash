@@ -295,11 +295,14 @@ ended() {
 	[ "$got" = "$1" ] || { echo "exit status $got instead of $1:"; cat "$out" "$err"; return 1; }
 }
 
+# What stands still may have children that do, too, and keep the lock.
 end_started() {
-	local one
+	local one children
 
 	for one in "${started[@]}"; do
-		kill -9 "$one" 2>/dev/null || continue
+		children=$(cat "/proc/$one/task"/*/children 2>/dev/null) || true
+		# shellcheck disable=SC2086 # words
+		kill -9 "$one" $children 2>/dev/null || continue
 		wait "$one" 2>/dev/null || true
 	done
 }

@@ -22,6 +22,14 @@ limit() {
 	equal "$(<"$POOL/surplus_hugepages")" "${2:-0}" "surplus pages"
 }
 
+# first_round PAGES: those that are allocated first of as many: two workers begin with two nodes
+first_round() {
+	local nodes
+
+	nodes=$(find /sys/devices/system/node -maxdepth 1 -name 'node[0-9]*' | wc -l)
+	echo $(($1 * (nodes < 2 ? nodes : 2) / nodes))
+}
+
 limit_is() {
 	[ "$(<"$LIMIT_FILE")" = "$1" ]
 }
@@ -87,8 +95,8 @@ go_on_to() {
 	give 32
 	echo 3 >"$LIMIT_FILE"
 	stop_raised 2M=128M
-	# 64 MiB are there.
-	limit 48
+	# 16 pages are there.
+	limit "$(first_round 48)"
 	go_on_to 0
 	pool 64 64
 	limit 3
@@ -150,7 +158,7 @@ go_on_to() {
 
 	echo 5 >"$LIMIT_FILE"
 	stop_raised 2M=128M
-	limit 64
+	limit "$(first_round 64)"
 	guard=$(tr -d ' ' <"/proc/$pid/task/$pid/children")
 	kill -KILL "$pid"
 	wait_until limit_is 5
@@ -167,7 +175,7 @@ go_on_to() {
 
 	for signal in INT TERM HUP; do
 		stop_raised 2M=128M
-		limit 64
+		limit "$(first_round 64)"
 		kill -$signal "$pid"
 		go_on_to $((128 + $(kill -l $signal)))
 		same
