@@ -294,8 +294,9 @@ static void tell_stale(const struct free_opts *o, const struct hf_release *r)
 	if (!o->request.stale)
 		return;
 	if (r->held)
-		hf_print_note(o->common, "%zu file%s held and stay%s", r->held,
-			      r->held == 1 ? " is" : "s are", r->held == 1 ? "s" : "");
+		hf_print_note(o->common, "%zu file%s held%s and stay%s", r->held,
+			      r->held == 1 ? " is" : "s are", r->unsure ? ", or may be," : "",
+			      r->held == 1 ? "s" : "");
 	if (r->held)
 		hf_print_note_hint(o->common, "hugefill status --files tells which, and by whom");
 	if (r->skipped)
@@ -312,7 +313,7 @@ static void tell_stale(const struct free_opts *o, const struct hf_release *r)
 /* What was named went, though it could not be told whether somebody holds it. */
 static void tell_unsure(const struct free_opts *o, const struct hf_release *r)
 {
-	if (r->unsure && !o->request.stale)
+	if (r->unsure && !o->request.stale && (r->changed || o->request.dry_run))
 		hf_print_note(o->common,
 			      "not every process can be looked into from here, and no lease could be had: "
 			      "pages that one of them holds come back when it ends");

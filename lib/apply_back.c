@@ -60,16 +60,21 @@ static bool is_held(const struct hf_apply *a, const struct hf_hugefile *file, st
 	return hf_lease_is_refused(r) || holders->count || (holders->hidden && file->existed);
 }
 
+/* Where there are no leases, it may only be. */
 static void tell_held(struct hf_apply *a, const struct hf_hugefile *file, const struct hf_holders *holders)
 {
+	bool sure = holders->count || !holders->hidden;
 	char path[HF_ERR_SHELL];
 	struct hf_err err = { 0 };
 
 	hf_err_set(&err, EBUSY, file->place->path,
-		   file->existed ? "stays as it is now: it is held" : "stays: it is held");
+		   !file->existed ? "stays: it is held"
+		   : sure         ? "stays as it is now: it is held"
+				  : "stays as it is now: it may be held");
 	hf_holders_hint(holders, &err);
 	if (!holders->count)
-		hf_err_hint(&err, "its holder cannot be seen from here");
+		hf_err_hint(&err, sure ? "its holder cannot be seen from here"
+				       : "not every process can be looked into from here");
 	if (file->existed)
 		hf_err_hint(&err, "its size before: %llu bytes, of which %llu pages were there",
 			    (unsigned long long)file->place->size, (unsigned long long)file->place->filled);

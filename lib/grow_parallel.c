@@ -253,19 +253,21 @@ static int run_round(struct parallel *p, uint64_t *kept, struct hf_err *err)
 
 /* Whether another round can bring more: what the fault path finds no more, the ladder may; and where
  * others take pages away at the same time it goes on no longer. */
-static bool is_worth_more(const struct parallel *p, uint64_t lacked, uint64_t kept)
+static bool is_worth_more(const struct parallel *p, uint64_t all, uint64_t lacked, uint64_t kept)
 {
-	uint64_t wanted = lacked < p->most ? lacked : p->most;
+	uint64_t wanted = lacked < p->most ? lacked : p->most, now = missing(p->l);
 
-	return !p->limit->lost && missing(p->l) && kept >= wanted && missing_now(p) < lacked;
+	return !p->limit->lost && now && kept >= wanted && now < all;
 }
 
-/* The rule, here: what a page took in this round, seconds, is more than the write takes. Told in why. */
-static bool was_wrong(const struct parallel *p, double took)
+/* The rule, here: a round of `took' seconds that kept these pages took more for a page, but for what a
+ * round takes anyway, than the write does. Told in why. */
+static bool was_wrong(const struct parallel *p, double took, uint64_t kept)
 {
 	struct hf_plan_pool *plan = p->l->plan;
 	size_t used = strlen(plan->why);
 
+	took = (took - ROUND_COST - CHILD_COST * (double)p->workers) / (double)kept;
 	if (!p->chosen || took <= p->l->page_cost)
 		return false;
 	snprintf(plan->why + used, sizeof(plan->why) - used, ", by %llu workers %.1f: the rest is written",
@@ -280,7 +282,7 @@ static int run_rounds(struct parallel *p, struct hf_err *err)
 
 	p->most = p->workers * (ROUND_BYTES / l->pool->page_size);
 	while (more) {
-		uint64_t start = hf_clock_ns(), lacked, kept = 0, took;
+		uint64_t start = hf_clock_ns(), all = missing(l), lacked, kept = 0, took;
 		int r;
 
 		if (hf_stop_requested(l->grow->stop))
@@ -296,7 +298,7 @@ static int run_rounds(struct parallel *p, struct hf_err *err)
 			return r;
 		hf_grow_show(l, 0);
 		took = hf_clock_ns() - start;
-		more = is_worth_more(p, lacked, kept) && !was_wrong(p, (double)took / 1e9 / (double)kept);
+		more = is_worth_more(p, all, lacked, kept) && !was_wrong(p, (double)took / 1e9, kept);
 		if (took < ROUND_NS)
 			p->most *= 2;
 	}

@@ -39,7 +39,13 @@ static bool stands_on(const struct search *s, pid_t pid)
 	return found;
 }
 
-/* Any descriptor of the process that is the file; a process that ended meanwhile holds nothing. */
+static bool is_denied(int errnum)
+{
+	return errnum == EACCES || errnum == EPERM;
+}
+
+/* Any descriptor of the process that is the file; a process that ended meanwhile holds nothing. The folder
+ * may be open to whom its links are not. */
 static bool has_open(const struct search *s, pid_t pid, const char *task, bool *hidden)
 {
 	struct hf_err ignored = { 0 };
@@ -50,7 +56,7 @@ static bool has_open(const struct search *s, pid_t pid, const char *task, bool *
 	bool found = false;
 
 	if (!dir) {
-		*hidden = *hidden || fd == -EACCES || fd == -EPERM;
+		*hidden = *hidden || is_denied(-fd);
 		if (fd >= 0)
 			close(fd);
 		return false;
@@ -58,13 +64,16 @@ static bool has_open(const struct search *s, pid_t pid, const char *task, bool *
 	while (!found && (entry = readdir(dir)) != NULL) {
 		struct stat st;
 
-		found = fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && is_it(s, st.st_dev, st.st_ino);
+		if (fstatat(dirfd(dir), entry->d_name, &st, 0) == 0)
+			found = is_it(s, st.st_dev, st.st_ino);
+		else
+			*hidden = *hidden || is_denied(errno);
 	}
 	closedir(dir);
 	return found;
 }
 
-static bool has_mapped(const struct search *s, pid_t pid, const char *task)
+static bool has_mapped(const struct search *s, pid_t pid, const char *task, bool *hidden)
 {
 	struct hf_err ignored = { 0 };
 	int fd = hf_sysroot_fd(s->root, O_RDONLY, &ignored, "proc/%d/task/%s/maps", (int)pid, task);
@@ -73,6 +82,7 @@ static bool has_mapped(const struct search *s, pid_t pid, const char *task)
 	bool found = false;
 	size_t size = 0;
 
+	*hidden = *hidden || (fd < 0 && is_denied(-fd));
 	if (!maps && fd >= 0)
 		close(fd);
 	while (maps && !found && getline(&line, &size, maps) > 0) {
@@ -99,7 +109,7 @@ static int look_into_task(const char *task, void *arg)
 	struct task_search *t = arg;
 
 	t->holder->open = t->holder->open || has_open(t->search, t->holder->pid, task, &t->hidden);
-	t->holder->mapped = t->holder->mapped || has_mapped(t->search, t->holder->pid, task);
+	t->holder->mapped = t->holder->mapped || has_mapped(t->search, t->holder->pid, task, &t->hidden);
 	return t->holder->open && t->holder->mapped;
 }
 
@@ -109,12 +119,14 @@ static int look_into(const char *name, void *arg)
 	struct hf_holder holder = { .pid = (pid_t)strtol(name, NULL, 10) }, *all;
 	struct task_search tasks = { s, &holder, false };
 	struct hf_err ignored = { 0 };
+	int r;
 
 	if (*name < '1' || *name > '9' || holder.pid == getpid())
 		return 0;
 	holder.open = stands_on(s, holder.pid);
-	if (hf_sysroot_list(s->root, look_into_task, &tasks, &ignored, "proc/%d/task", (int)holder.pid) < 0)
-		ignored = (struct hf_err){ 0 };
+	r = hf_sysroot_list(s->root, look_into_task, &tasks, &ignored, "proc/%d/task", (int)holder.pid);
+	tasks.hidden = tasks.hidden || (r < 0 && is_denied(-r));
+	ignored = (struct hf_err){ 0 };
 	s->found->hidden += tasks.hidden;
 	if (!holder.open && !holder.mapped)
 		return 0;
@@ -137,13 +149,15 @@ static int by_pid(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Processes outside are not even listed. The number is the kernel's for its first one (linux/nsfs.h). */
-static bool is_inside(const struct hf_sysroot *root)
+/* Processes that are not even listed: those outside of a PID namespace, whose number is the kernel's for its
+ * first one (linux/nsfs.h), and with proc's hidepid= those of others. */
+static bool is_partial(const struct hf_sysroot *root)
 {
 	_cleanup_close_ int fd = hf_sysroot_fd(root, O_RDONLY, NULL, "proc/self/ns/pid");
 	struct stat st;
 
-	return fd >= 0 && fstat(fd, &st) == 0 && st.st_ino != FIRST_PID_NAMESPACE;
+	return (fd >= 0 && fstat(fd, &st) == 0 && st.st_ino != FIRST_PID_NAMESPACE) ||
+	       !hf_sysroot_exists(root, "proc/1");
 }
 
 int hf_holders_find(const struct hf_sysroot *root, dev_t dev, ino_t ino, struct hf_holders *holders,
@@ -153,7 +167,7 @@ int hf_holders_find(const struct hf_sysroot *root, dev_t dev, ino_t ino, struct 
 	int r;
 
 	*holders = (struct hf_holders){ 0 };
-	holders->hidden = is_inside(root);
+	holders->hidden = is_partial(root);
 	r = hf_sysroot_list(root, look_into, &s, err, "proc");
 	if (r == -ENOMEM)
 		return hf_err_nomem(err);

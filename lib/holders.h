@@ -22,7 +22,7 @@ struct hf_holder {
 struct hf_holders {
 	size_t count;
 	struct hf_holder *holders; /* ascending by pid */
-	size_t hidden; /* processes that could not be looked into; all others of a PID namespace count as one
+	size_t hidden; /* processes that could not be looked into; those that are not listed count as one
 			*/
 };
 

@@ -134,12 +134,14 @@ int hf_release_refuse_held(struct hf_release *r, const struct hf_place *place, s
 {
 	_cleanup_close_ int dirfd = open(place->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct hf_holders holders = { 0 };
-	int fd = -1, rc;
+	int fd = -1, rc, held;
 
 	if (r->request->force)
 		return 0;
 	rc = hf_holders_find(&r->machine->root, place->dev, place->ino, &holders, err);
-	if (rc == 0 && (holders.count || is_held(r, place, dirfd, &fd, err) > 0))
+	held = rc < 0 ? -1 : holders.count ? 1 : is_held(r, place, dirfd, &fd, err);
+	r->unsure = r->unsure || (rc == 0 && held < 0 && holders.hidden);
+	if (held > 0)
 		rc = say_held(place, &holders, err);
 	if (fd >= 0)
 		close(fd);
@@ -161,8 +163,35 @@ static void take_over(struct hf_release_step *step, size_t nnodes, bool held)
 		step->freed[n] = held ? 0 : step->wanted[n];
 }
 
+/* Of a file that somebody may hold, what came to the pool counts. */
+static int take_over_seen(struct hf_release *r, struct hf_release_step *step, const uint64_t *before,
+			  struct hf_err *err)
+{
+	struct hf_pool *pool = &r->machine->pools.pools[step->pool];
+	int rc = hf_pool_refresh(&r->machine->root, &r->machine->topo, pool, err);
+
+	for (size_t n = 0; n < pool->nnodes && rc == 0; n++) {
+		uint64_t came = pool->nodes[n].free > before[n] ? pool->nodes[n].free - before[n] : 0;
+
+		step->freed[n] = came < step->wanted[n] ? came : step->wanted[n];
+	}
+	return rc;
+}
+
+static int count_free(struct hf_release *r, const struct hf_release_step *step, uint64_t *before,
+		      struct hf_err *err)
+{
+	struct hf_pool *pool = &r->machine->pools.pools[step->pool];
+	int rc = hf_pool_refresh(&r->machine->root, &r->machine->topo, pool, err);
+
+	for (size_t n = 0; n < pool->nnodes && rc == 0; n++)
+		before[n] = pool->nodes[n].free;
+	return rc;
+}
+
 static int remove_file(struct hf_release *r, struct hf_release_step *step, struct hf_err *err)
 {
+	_cleanup_free_ uint64_t *before = calloc(r->machine->topo.nnodes, sizeof(*before));
 	const struct hf_place *place = &r->places[step->place];
 	_cleanup_close_ int dirfd = open_dir(place, err);
 	_cleanup_close_ int fd = -1;
@@ -170,6 +199,8 @@ static int remove_file(struct hf_release *r, struct hf_release_step *step, struc
 	struct stat st;
 	int held;
 
+	if (!before)
+		return hf_err_nomem(err);
 	if (dirfd < 0)
 		return dirfd;
 	if (fstatat(dirfd, place->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -180,11 +211,13 @@ static int remove_file(struct hf_release *r, struct hf_release_step *step, struc
 	held = is_held(r, place, dirfd, &fd, err);
 	if (held > 0 && !r->request->force)
 		return say_held(place, &holders, err);
+	if (r->unsure && count_free(r, step, before, err) < 0)
+		return -err->errnum;
 	if (unlinkat(dirfd, place->name, 0) < 0)
 		return hf_err_sys(err, errno, place->path, "cannot remove it");
 	r->changed = true;
 	take_over(step, r->machine->topo.nnodes, held > 0 || st.st_nlink > 1);
-	return 0;
+	return r->unsure ? take_over_seen(r, step, before, err) : 0;
 }
 
 /* Still nobody's, and it stays so until its name is gone. */

@@ -251,9 +251,8 @@ start_short_growth() {
 	run -0 --separate-stderr "${IN[@]}" "${as[@]}" "$BATS_SUITE_TMPDIR/hugefill" alloc "$mnt/own/a=64M"
 	equal "$("${IN[@]}" stat -c %u "$mnt/own/a")" 65534 owner
 	run -0 --separate-stderr "${IN[@]}" "${as[@]}" "$BATS_SUITE_TMPDIR/hugefill" free "$mnt/own/a"
-	# So it is undone, also where hugetlbfs gives no leases (Linux 7.0) and others cannot be looked into.
-	run -1 --separate-stderr "${IN[@]}" "${as[@]}" bash -c '"$@" >/dev/full' - \
-		"$BATS_SUITE_TMPDIR/hugefill" alloc "$mnt/own/a=64M"
+	# So run gives it back, also where hugetlbfs gives no leases (Linux 7.0) and others cannot be looked into.
+	run -0 --separate-stderr "${IN[@]}" "${as[@]}" "$BATS_SUITE_TMPDIR/hugefill" run "$mnt/own/a=64M" -- true
 }
 
 teardown() {

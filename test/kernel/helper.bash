@@ -35,13 +35,12 @@ kernel_setup() {
 	mkdir "$tmp/dev" "$mnt"
 	mkfifo "$tmp/ready"
 	start_namespace
-	# Never written to: waiting must not cost a process.
-	exec {never}<>"$tmp/ready"
 	mark
 }
 
-# pause: a moment
+# pause: a moment, which costs no process: nobody writes to this
 pause() {
+	[ -n "${never:-}" ] || { mkfifo "$tmp/never" && exec {never}<>"$tmp/never"; }
 	read -r -t 0.03 -u "$never" || true
 }
 
@@ -247,8 +246,8 @@ start_slow_fill() {
 }
 
 # start_stopped_fill ARGUMENT...: it stops where a worker has filled its second chunk (of 16 MiB, or of one
-# page where nodes take turns), until go_on.
-# The first call of each thread is another's: whether the kernel knows the call is asked with no address.
+# page where nodes take turns), until go_on. The first is the one of the main thread, which asks with no address
+# whether the kernel knows the call.
 start_stopped_fill() {
 	STOP_WHEN=2 stop_at madvise -- "$@"
 }

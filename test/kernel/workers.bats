@@ -45,7 +45,7 @@ let_go() {
 
 	mount_huge
 	mark
-	start_slow_fill alloc --threads 3 "$mnt/db=96M@0"
+	start_slow_fill alloc --threads 3 "$mnt/db=192M@0"
 	wait_until has_workers 3
 	equal "$(cpus_of_workers | wc -l)" 3 workers
 	while read -r line; do

@@ -22,11 +22,11 @@ load helper
 	ended 143
 	same
 	# Nodes in turn.
-	start_slow_fill alloc --threads 2 --layout block "$mnt/db=64M"
+	start_slow_fill alloc --threads 2 --layout block "$mnt/db=128M"
 	wait_until has_workers 2
 	equal "$(worker_cpus)" "0 1" "CPUs of the workers"
 	ended 0
-	lies "$mnt/db" "$(blocks 0:8 1:8 2:8 3:8)"
+	lies "$mnt/db" "$(blocks 0:16 1:16 2:16 3:16)"
 	hf 0 free --shrink "$mnt/db"
 }
 
