@@ -245,11 +245,21 @@ start_slow_fill() {
 	wait_until used_at_least 1
 }
 
-# start_stopped_fill ARGUMENT...: it stops where a worker has filled its second chunk (of 16 MiB, or of one
-# page where nodes take turns), until go_on. The first is the one of the main thread, which asks with no address
-# whether the kernel knows the call.
+# start_stopped_fill ARGUMENT...: it stops at each chunk (of 16 MiB, or of one page where nodes take turns), until
+# go_on. The first pages are there when this returns.
 start_stopped_fill() {
-	STOP_WHEN=2 stop_at madvise -- "$@"
+	local before
+
+	before=$(used_pages)
+	start_strace -e trace=madvise -e inject=madvise:signal=STOP "$HUGEFILL" "$@"
+	wait_until filled_more_than "$before"
+}
+
+# The calls that fill nothing, a sanitizer's among them, are left behind.
+filled_more_than() {
+	used_at_least $(($1 + 1)) && return 0
+	! grep -qs madvise "$tmp/trace" || kill -CONT "$pid"
+	return 1
 }
 
 used_at_least() {
@@ -269,7 +279,7 @@ start_stopped_growth() {
 
 # stop_at CALL [STRACE-OPTION...] -- ARGUMENT...
 stop_at() {
-	local options=(-e trace="$1" -e inject="$1":signal=STOP:when="${STOP_WHEN:-1}")
+	local options=(-e trace="$1" -e inject="$1":signal=STOP:when=1)
 
 	shift
 	while [ "$1" != -- ]; do
