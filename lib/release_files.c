@@ -163,29 +163,29 @@ static void take_over(struct hf_release_step *step, size_t nnodes, bool held)
 		step->freed[n] = held ? 0 : step->wanted[n];
 }
 
-/* Of a file that somebody may hold, what came to the pool counts. */
-static int take_over_seen(struct hf_release *r, struct hf_release_step *step, const uint64_t *before,
-			  struct hf_err *err)
-{
-	struct hf_pool *pool = &r->machine->pools.pools[step->pool];
-	int rc = hf_pool_refresh(&r->machine->root, &r->machine->topo, pool, err);
-
-	for (size_t n = 0; n < pool->nnodes && rc == 0; n++) {
-		uint64_t came = pool->nodes[n].free > before[n] ? pool->nodes[n].free - before[n] : 0;
-
-		step->freed[n] = came < step->wanted[n] ? came : step->wanted[n];
-	}
-	return rc;
-}
-
-static int count_free(struct hf_release *r, const struct hf_release_step *step, uint64_t *before,
+static int count_used(struct hf_release *r, const struct hf_release_step *step, uint64_t *used,
 		      struct hf_err *err)
 {
 	struct hf_pool *pool = &r->machine->pools.pools[step->pool];
 	int rc = hf_pool_refresh(&r->machine->root, &r->machine->topo, pool, err);
 
 	for (size_t n = 0; n < pool->nnodes && rc == 0; n++)
-		before[n] = pool->nodes[n].free;
+		used[n] = pool->nodes[n].nr - pool->nodes[n].free;
+	return rc;
+}
+
+/* Of a file that somebody may hold, what is used no longer counts; surplus pages do not come to the pool. */
+static int take_over_seen(struct hf_release *r, struct hf_release_step *step, const uint64_t *before,
+			  struct hf_err *err)
+{
+	_cleanup_free_ uint64_t *used = calloc(r->machine->topo.nnodes, sizeof(*used));
+	int rc = used ? count_used(r, step, used, err) : hf_err_nomem(err);
+
+	for (size_t n = 0; n < r->machine->topo.nnodes && rc == 0; n++) {
+		uint64_t went = before[n] > used[n] ? before[n] - used[n] : 0;
+
+		step->freed[n] = went < step->wanted[n] ? went : step->wanted[n];
+	}
 	return rc;
 }
 
@@ -211,7 +211,7 @@ static int remove_file(struct hf_release *r, struct hf_release_step *step, struc
 	held = is_held(r, place, dirfd, &fd, err);
 	if (held > 0 && !r->request->force)
 		return say_held(place, &holders, err);
-	if (r->unsure && count_free(r, step, before, err) < 0)
+	if (r->unsure && count_used(r, step, before, err) < 0)
 		return -err->errnum;
 	if (unlinkat(dirfd, place->name, 0) < 0)
 		return hf_err_sys(err, errno, place->path, "cannot remove it");

@@ -199,6 +199,26 @@ blind() {
 	mark
 }
 
+@test "freed by one who does not see all: surplus pages too, and not what somebody holds" {
+	mount_huge
+	echo 4 >"$POOL/nr_overcommit_hugepages"
+	full_file "$mnt/surplus" 4
+	"${IN[@]}" chown 65534 "$mnt/surplus"
+	pool 2 0
+	blind 0 --json "$mnt/surplus"
+	field '[.targets[].freed] | add' $((4 << 20))
+	pool 0
+	give 4
+	full_file "$mnt/held" 4
+	"${IN[@]}" chown 65534 "$mnt/held"
+	open_file "$mnt/held"
+	blind 0 --json "$mnt/held"
+	field '[.targets[].freed] | add' 0
+	kill "$pid"
+	wait_until pool 2 2
+	mark
+}
+
 @test "a read-only mount is left alone" {
 	mount_huge
 	give 4
